@@ -1,0 +1,1 @@
+"""The server's side: API, workers, services, database."""

@@ -1,0 +1,1 @@
+"""The only room that knows Litestar: it translates and never decides."""

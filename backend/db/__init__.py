@@ -1,0 +1,1 @@
+"""The only room that knows asyncpg: one function for each named statement."""

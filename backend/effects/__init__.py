@@ -1,0 +1,1 @@
+"""The outside world: webhooks, scorers and the one guarded way out."""

@@ -1,0 +1,1 @@
+"""One verb a module: load, ask the domain, write, in one transaction."""

@@ -1,0 +1,1 @@
+"""Loops that call one service each."""

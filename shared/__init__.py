@@ -1,0 +1,1 @@
+"""The words both sides of the wire share; imports neither side."""

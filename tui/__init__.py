@@ -1,0 +1,1 @@
+"""The reviewer's workstation and the lead's cockpit, in a terminal."""

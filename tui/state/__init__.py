@@ -1,0 +1,1 @@
+"""Pure state of the terminal: no Textual, no HTTP, no asyncio."""

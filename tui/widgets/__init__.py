@@ -1,0 +1,1 @@
+"""Each draws one thing from bound data and emits its own messages."""
