@@ -1,1 +1,1 @@
-"""The one HTTP client, for producers and for the terminal."""
+"""The HTTP client of producers and of the workstation: the one place in `shared` that knows httpx."""

@@ -1,0 +1,179 @@
+"""What a reviewer and the queue say to each other: claim, renew, release, verdict."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+
+from shared.reasons import Reason
+from shared.vocabulary import ItemSource, Outcome, ReleaseReason, Role, Verdict
+
+Uuid = Annotated[
+    str, msgspec.Meta(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
+]
+Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+NOTE_LIMIT = 4000
+"""The longest note, in characters."""
+
+
+class ClaimRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Body of `POST /v1/queues/{queue}/claim`. The same `claim_key` returns the same lease."""
+
+    claim_key: Uuid
+
+
+class Lease(msgspec.Struct, frozen=True, kw_only=True):
+    """One item, held by the asker. `evidence` is canonical JSON; its SHA-256 is `evidence_hash`.
+
+    `expires_in_ms` is counted by the database clock when the answer was made; negative: it has
+    lapsed, yet the token holds until somebody else claims. What changes by itself (followers,
+    waiting time) stands here and not in the evidence.
+    """
+
+    item_id: str
+    content_id: str
+    queue: str
+    round: int
+    source: ItemSource
+    lease_token: str
+    expires_in_ms: int
+    ttl_ms: int
+    lease_count: int
+    left_by: int
+    abandon_threshold: int
+    rank: float
+    severity: int
+    author_followers: int
+    waited_ms: int
+    sla_ms: int
+    evidence: str
+    evidence_hash: str
+    verdicts: tuple[Verdict, ...]
+    """The verdicts that this item admits, in the order of their keys."""
+
+
+class QueueFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What a queue holds, for whoever asks: "0 free, 1 held until" is not "empty".
+
+    `free` counts up to `capped_at`, then stands still; `free_in_ms` is when the next held item
+    lapses; `not_for_you` are free items that this person may not take.
+    """
+
+    queue: str
+    free: int
+    held: int
+    not_for_you: int = 0
+    free_in_ms: int | None = None
+    oldest_ms: int | None = None
+    sla_ms: int = 0
+    capped_at: int = 10_000
+
+
+class ClaimAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer to a claim: a lease, or none and the figures that say why."""
+
+    lease: Lease | None
+    figures: QueueFigures
+
+
+class MyLease(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer to `GET /v1/me/lease`."""
+
+    lease: Lease | None
+
+
+class RenewRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Body of `POST /v1/items/{item_id}/renew`; sent on real input only."""
+
+    lease_token: Uuid
+
+
+class Renewed(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer to a renewal. `capped`: the longest total hold is reached, no more renewals."""
+
+    expires_in_ms: int
+    capped: bool = False
+
+
+class ReleaseRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Body of `POST /v1/items/{item_id}/release`."""
+
+    lease_token: Uuid
+    reason: ReleaseReason
+
+
+class Released(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer to a release."""
+
+    item_id: str
+
+
+class VerdictRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Body of `POST /v1/items/{item_id}/verdict`.
+
+    `verdict_token` is the retry key: the same token and body get the same answer for ever.
+    `seen` is the share of the text that was on screen, in percent; `dwell_ms` how long it was.
+    `claim_next`: also claim from `queue` of this item, with this claim key.
+    """
+
+    lease_token: Uuid
+    verdict_token: Uuid
+    evidence_hash: Sha256
+    verdict: Verdict
+    reason: str
+    note: Annotated[str, msgspec.Meta(max_length=NOTE_LIMIT)] | None = None
+    seen: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
+    dwell_ms: Annotated[int, msgspec.Meta(ge=0, le=86_400_000)] | None = None
+    renderer: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    claim_next: Uuid | None = None
+
+
+class DecisionPart(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of the answer that a replay repeats byte for byte."""
+
+    decision_id: str
+    item_id: str
+    content_id: str
+    verdict: Verdict
+    outcome: Outcome
+    reason: str
+    recorded_at: datetime
+    takes_effect_at: datetime
+    late_by_ms: int = 0
+
+
+class VerdictAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer to a verdict; `next` only if it was asked for, and read anew on a replay.
+
+    The headers `fencepost-replayed` and `fencepost-superseded-by` say what is no part of the answer.
+    """
+
+    decision: DecisionPart
+    next: ClaimAnswer | None = None
+
+
+class QueueView(msgspec.Struct, frozen=True, kw_only=True):
+    """One queue that the asker may work in, with its reasons in the order of their digits."""
+
+    queue: str
+    title: str
+    figures: QueueFigures
+    lease_ttl_ms: int
+    undo_window_ms: int
+    reasons: tuple[Reason, ...]
+
+
+class Me(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer to `GET /v1/me`."""
+
+    name: str
+    principal_id: str
+    roles: tuple[Role, ...]
+    queues: tuple[QueueView, ...]
+    policy_version: str
+
+
+REPLAYED_HEADER = "fencepost-replayed"
+SUPERSEDED_BY_HEADER = "fencepost-superseded-by"
