@@ -1,1 +1,14 @@
-"""The HTTP client of producers and of the workstation: the one place in `shared` that knows httpx."""
+"""The HTTP client: the one place in `shared` that knows a network."""
+
+from shared.client.api import ATTEMPTS, FencepostClient, VerdictReply
+from shared.client.errors import ClientError, Garbled, Refused, Unreachable
+
+__all__ = [
+    "ATTEMPTS",
+    "ClientError",
+    "FencepostClient",
+    "Garbled",
+    "Refused",
+    "Unreachable",
+    "VerdictReply",
+]

@@ -1,0 +1,100 @@
+"""One exchange over HTTP: bytes out, bytes in, and the three ways in which it can fail."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+import httpx
+import msgspec
+
+from shared.client.errors import Garbled, Refused, Unreachable
+from shared.client.retry import asked_for
+from shared.problems import Problem
+
+LARGEST_ANSWER = 64 * 1024 * 1024
+_TIMEOUT = httpx.Timeout(15.0, connect=5.0)
+_OK = range(200, 300)
+
+
+class Exchange:
+    """A connection pool to one server, with the key in a header and nowhere else.
+
+    No proxy settings are taken from the environment and no redirect is followed: the key goes to
+    the address that was given, or nowhere.
+    """
+
+    def __init__(
+        self, base_url: str, key: str, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        _check_key(key)
+        self._http = httpx.AsyncClient(
+            base_url=_checked(base_url),
+            headers={"authorization": f"Bearer {key}", "accept": "application/json"},
+            transport=transport,
+            timeout=_TIMEOUT,
+            trust_env=False,
+            follow_redirects=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def call(self, method: str, path: str, body: bytes | None) -> tuple[bytes, httpx.Headers]:
+        """Return body and headers of a 2xx answer.
+
+        Raises Unreachable, Refused or Garbled.
+        """
+        headers = {} if body is None else {"content-type": "application/json"}
+        try:
+            async with self._http.stream(method, path, content=body, headers=headers) as response:
+                data = await _read(response)
+        except httpx.TransportError as error:
+            raise Unreachable(f"no answer from the server ({type(error).__name__})") from None
+        if response.status_code in _OK:
+            return data, response.headers
+        raise _refusal(response, data)
+
+
+async def _read(response: httpx.Response) -> bytes:
+    data = bytearray()
+    async for piece in response.aiter_bytes():
+        data += piece
+        if len(data) > LARGEST_ANSWER:
+            raise Garbled(response.status_code, "larger than any answer of ours")
+    return bytes(data)
+
+
+def _refusal(response: httpx.Response, data: bytes) -> Refused | Garbled:
+    try:
+        problem = msgspec.json.decode(data, type=Problem)
+    except msgspec.DecodeError:
+        return Garbled(response.status_code, "not a problem of ours")
+    return Refused(problem, asked_for(response.headers.get("retry-after")))
+
+
+def _checked(base_url: str) -> str:
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("the server's address must begin with http:// or https:// and a host")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("the server's address may hold no user, query or fragment")
+    return base_url.rstrip("/")
+
+
+def _check_key(key: str) -> None:
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise ValueError("the key is not one of ours: it is empty or holds a space or other signs")
