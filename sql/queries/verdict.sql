@@ -1,0 +1,48 @@
+-- The fence, the decision and its answer.
+
+-- name: find_verdict_reply(principal_id, verdict_token)^
+-- Find the answer that this person's verdict token got, before anything else is looked at.
+SELECT r.fingerprint, r.decision_id, r.answer, s.id AS superseded_by, d.content_id AS content_pk, i.queue::text AS queue
+FROM verdict_reply r
+JOIN decision d ON d.id = r.decision_id
+JOIN item i ON i.id = d.item_id
+LEFT JOIN decision s ON s.supersedes = r.decision_id
+WHERE r.principal_id = :principal_id AND r.verdict_token = :verdict_token;
+
+-- name: lock_for_verdict(tenant_id, item_id, fence_token)^
+-- Lock the item by its fence, then its content, and read all that a verdict is judged by; no state in the condition, so that the primary key is the only way in.
+SELECT i.id AS item_pk, i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.owner, i.lease_epoch, i.evidence_revision,
+  encode(e.hash, 'hex') AS evidence_hash, n.state AS content_state, n.head_decision, h.outcome AS head_outcome, n.seq, n.chain_head, n.model_version,
+  q.undo_window, t.now,
+  greatest(t.now - coalesce(i.lease_expires,
+    (SELECT l.expires_at FROM lease_log l WHERE l.item_id = i.id AND l.expires_at IS NOT NULL ORDER BY l.id DESC LIMIT 1)), interval '0') AS late_by
+FROM item i
+JOIN content n ON n.id = i.content_id
+JOIN evidence e ON e.content_id = i.content_id AND e.revision = i.evidence_revision
+JOIN queue q ON q.tenant_id = i.tenant_id AND q.name = i.queue
+LEFT JOIN decision h ON h.id = n.head_decision
+CROSS JOIN (SELECT clock() AS now OFFSET 0) t
+WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.tenant_id = :tenant_id
+FOR UPDATE OF i, n;
+
+-- name: decide_item(item_id, fence_token, tenant_id, content_id, principal_id, kind, actor, verdict, outcome, reason, evidence_hash, verdict_token, supersedes, apply_after, late_by, seen, dwell, renderer, policy_version, model_version, note)^
+-- Resolve the item and write the decision that its lease led to, with the note beside it, as one statement.
+WITH closed AS (
+  UPDATE item SET state = 'resolved', resolution = 'decided', resolved_at = clock(), owner = NULL, fence_token = NULL, claim_key = NULL, lease_expires = NULL
+  WHERE id = :item_id AND fence_token = :fence_token
+  RETURNING id),
+noted AS (
+  INSERT INTO note (item_id, principal_id, text) SELECT id, :principal_id, :note::text FROM closed WHERE :note::text IS NOT NULL)
+INSERT INTO decision (tenant_id, content_id, item_id, kind, actor, principal_id, verdict, outcome, reason, evidence_hash, lease_token, verdict_token,
+  supersedes, apply_after, late_by, seen, dwell, renderer, policy_version, model_version)
+SELECT :tenant_id, :content_id, id, :kind, :actor, :principal_id, :verdict, :outcome, :reason, :evidence_hash, :fence_token, :verdict_token,
+  :supersedes, :apply_after, :late_by, :seen, :dwell, :renderer, :policy_version, :model_version
+FROM closed
+RETURNING id AS decision_pk, recorded_at;
+
+-- name: record_verdict(principal_id, verdict_token, fingerprint, decision_id, answer, content_id, apply_after)!
+-- Keep the answer for every retry and put the decision in line for its effect.
+WITH replied AS (
+  INSERT INTO verdict_reply (principal_id, verdict_token, fingerprint, decision_id, answer)
+  VALUES (:principal_id, :verdict_token, :fingerprint, :decision_id, :answer))
+INSERT INTO pending_apply (decision_id, content_id, next_try_at) VALUES (:decision_id, :content_id, :apply_after);
