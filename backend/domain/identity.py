@@ -21,6 +21,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     tenant_id: int
     name: str
     key_id: str
+    tenant: str = "default"
     grants: tuple[Grant, ...]
 
     def has(self, role: Role) -> bool:

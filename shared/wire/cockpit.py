@@ -22,6 +22,8 @@ class QueueHealth(msgspec.Struct, frozen=True, kw_only=True):
     """Leases that have run out and wait for a claim or the redriver."""
     escalating: int
     """Items at their abandon threshold that wait to be moved."""
+    stuck: int = 0
+    """Items that were left undecided where nothing escalates further."""
     oldest_ms: int | None
     sla_ms: int
     lease_counts: tuple[int, ...]

@@ -52,6 +52,8 @@ CREATE INDEX item_queued ON item (tenant_id, queue, rank DESC, id) WHERE state =
 CREATE INDEX item_leased ON item (tenant_id, queue, lease_expires) WHERE state = 'leased';
 -- What the redriver moves.
 CREATE INDEX item_abandoned ON item (id) WHERE state = 'queued' AND abandoned;
+-- What leads are shown as stuck.
+CREATE INDEX item_stuck ON item (tenant_id, queue) WHERE stuck_at IS NOT NULL AND state <> 'resolved';
 -- What a person holds. Not conditioned on the token, so that the fence can't mistake it for a short way (see sql/README.md).
 CREATE INDEX item_owner ON item (owner) WHERE owner IS NOT NULL;
 -- One claim, one lease: two tries of one claim can't both be granted.

@@ -2,7 +2,7 @@
 
 -- name: lock_due(limit)
 -- Lock the contents whose decisions are due, passing over those that somebody works on; the decision's own row is taken by `take_pending`.
-SELECT p.decision_id AS decision_pk, n.id AS content_pk, n.tenant_id, n.content_id, n.state AS content_state, n.head_decision, n.applied_decision, n.seq, n.chain_head,
+SELECT p.decision_id AS decision_pk, n.id AS content_pk, (SELECT name::text FROM tenant WHERE id = n.tenant_id) AS tenant, n.content_id, n.state AS content_state, n.head_decision, n.applied_decision, n.actor AS content_actor, n.seq, n.chain_head,
   d.actor, d.kind, d.verdict, d.outcome, d.outcome_value::text AS outcome_value, d.reason::text AS reason, d.principal_id, d.item_id AS item_pk, d.supersedes,
   d.policy_version, d.model_version, d.recorded_at, (SELECT clock()) AS now
 FROM pending_apply p

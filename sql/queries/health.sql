@@ -8,6 +8,8 @@ SELECT q.name::text AS queue, q.title,
   (SELECT count(*) FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires > t.now) AS in_review,
   (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires <= t.now LIMIT 100000) c) AS lapsed,
   (SELECT count(*) FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'queued' AND i.abandoned) AS escalating,
+  (SELECT count(*) FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state <> 'resolved' AND i.stuck_at IS NOT NULL) AS stuck,
+  (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state IN ('queued', 'leased') LIMIT 100000) c) AS unresolved,
   (SELECT (extract(epoch FROM t.now - i.first_enqueued_at) * 1000)::bigint FROM item i
     WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state IN ('queued', 'leased') ORDER BY i.first_enqueued_at LIMIT 1) AS oldest_ms,
   (extract(epoch FROM q.sla) * 1000)::bigint AS sla_ms

@@ -76,7 +76,7 @@ SELECT id AS item_pk FROM given;
 
 -- name: lock_abandoned(limit)
 -- Lock the items that enough different people left undecided, with their contents, lowest id first, together with where they go.
-SELECT i.id AS item_pk, i.tenant_id, i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.rank, i.base, i.severity, i.lease_count,
+SELECT i.id AS item_pk, (SELECT name::text FROM tenant WHERE id = i.tenant_id) AS tenant, i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.rank, i.base, i.severity, i.lease_count,
   cardinality(i.left_by) AS left_by, q.escalation_queue::text AS escalation_queue, q.escalation_boost,
   i.escalated_at, n.seq, n.chain_head, (SELECT clock()) AS now
 FROM item i

@@ -11,7 +11,7 @@ WHERE r.principal_id = :principal_id AND r.verdict_token = :verdict_token;
 
 -- name: lock_for_verdict(tenant_id, item_id, fence_token)^
 -- Lock the item by its fence, then its content, and read all that a verdict is judged by; no state in the condition, so that the primary key is the only way in.
-SELECT i.id AS item_pk, i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.owner, i.lease_epoch, i.evidence_revision,
+SELECT i.id AS item_pk, i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.source, i.owner, i.lease_epoch, i.evidence_revision,
   encode(e.hash, 'hex') AS evidence_hash, n.state AS content_state, n.head_decision, h.outcome AS head_outcome, n.seq, n.chain_head, n.model_version,
   q.undo_window, t.now,
   greatest(t.now - coalesce(i.lease_expires,

@@ -1,0 +1,68 @@
+"""Statements of `sql/queries/health.sql`: the figures of the health screen."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from backend.db.statements import many, one, statement
+
+
+class QueueHealthRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of one queue; counts are capped at 100,000."""
+
+    queue: str
+    title: str
+    waiting: int
+    in_review: int
+    lapsed: int
+    escalating: int
+    stuck: int
+    unresolved: int
+    oldest_ms: int | None
+    sla_ms: int
+
+
+class LeaseCountRow(msgspec.Struct, frozen=True, kw_only=True):
+    """How many unresolved items of a queue were leased that often; five means five or more."""
+
+    queue: str
+    leases: int
+    items: int
+
+
+class EffectHealthRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What was decided and has not taken effect, and what is held."""
+
+    as_of: datetime
+    not_applied: int
+    not_applied_oldest_ms: int | None
+    waiting_to_apply: int
+    dead: int
+    held: int
+    decided_last_hour: int
+
+
+async def queue_health(conn: Any, *, tenant_id: int) -> list[QueueHealthRow]:
+    """Read the state of each queue of a tenant."""
+    return await many(
+        statement("health", "queue_health"), QueueHealthRow, conn, tenant_id=tenant_id
+    )
+
+
+async def lease_counts(conn: Any, *, tenant_id: int) -> list[LeaseCountRow]:
+    """Count unresolved items by how often they were leased."""
+    return await many(statement("health", "lease_counts"), LeaseCountRow, conn, tenant_id=tenant_id)
+
+
+async def effect_health(conn: Any, *, tenant_id: int, grace: timedelta) -> EffectHealthRow:
+    """Count what is overdue by more than `grace`, and what is held."""
+    return await one(
+        statement("health", "effect_health"),
+        EffectHealthRow,
+        conn,
+        tenant_id=tenant_id,
+        grace=grace,
+    )
