@@ -21,7 +21,10 @@ HOSTILE = [
     if line
 ]
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-UNSEEN = "\u00ad\u034f\u115f\u1160\u180e\u200b\u200c\u200d\u2060\u2061\u2064\u2800\u3164\ufe0f\ufeff\uffa0"
+UNSEEN = (
+    "\u00ad\u034f\u115f\u1160\u180e\u200b\u200c\u200d\u2060"
+    "\u2061\u2064\u2800\u3164\ufe0f\ufeff\uffa0"
+)
 ANY_CODE_POINT = st.integers(0, 0x10FFFF).map(chr)
 NASTY = st.sampled_from(
     [
