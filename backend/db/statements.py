@@ -22,8 +22,8 @@ class Statement(Protocol):
 
     sql: str
 
-    async def __call__(self, connection: Any, /, **parameters: Any) -> Any:
-        """Run it; what comes back is a record, a list of records or a status."""
+    def __call__(self, connection: Any, /, **parameters: Any) -> Any:
+        """Run it; await a record or a status, or iterate over many records."""
 
 
 @cache
@@ -59,7 +59,7 @@ async def one(query: Statement, row: type[T], connection: Any, /, **parameters: 
 
 async def many(query: Statement, row: type[T], connection: Any, /, **parameters: Any) -> list[T]:
     """Run a statement of any number of rows."""
-    return [_row(record, row) for record in await query(connection, **parameters)]
+    return [_row(record, row) async for record in query(connection, **parameters)]
 
 
 async def run(query: Statement, connection: Any, /, **parameters: Any) -> None:
