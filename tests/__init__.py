@@ -1,0 +1,1 @@
+"""Every check of the house. A package, so that no other `tests` can stand in for it."""

@@ -1,0 +1,1 @@
+"""What tests share: databases, builders, drivers of processes."""
