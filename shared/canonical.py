@@ -1,7 +1,7 @@
 """Canonical JSON bytes after RFC 8785, for values without floating-point numbers.
 
 The one difference from the RFC is a refusal: a float has no place in what we hash, so it raises
-instead of being formatted. Whole numbers stay within +-(2**53 - 1), as the RFC's number model has it.
+instead of being formatted. Whole numbers stay within +-(2**53 - 1), the RFC's own number model.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 _EXACT = 2**53 - 1
+_SIMPLE = frozenset({str, bool, type(None)})
 _plain_encoder = msgspec.json.Encoder(order="sorted")
 
 
@@ -38,23 +39,24 @@ def _is_plain(value: Any) -> bool:
     code point, which is the RFC's order by UTF-16 unit only as long as the keys are simple.
     """
     left = [value]
-    for member in left:
+    for member in left:  # grows as it goes
         kind = type(member)
-        if kind is str or kind is bool or member is None:
-            continue
-        if kind is int:
-            if not -_EXACT <= member <= _EXACT:
+        if kind is dict:
+            if not all(map(_is_simple_key, member)):
                 return False
-        elif kind is dict:
-            for key in member:
-                if type(key) is not str or not key.isascii():
-                    return False
             left.extend(member.values())
         elif kind is list or kind is tuple:
             left.extend(member)
-        else:
+        elif kind is int:
+            if not -_EXACT <= member <= _EXACT:
+                return False
+        elif kind not in _SIMPLE:
             return False
     return True
+
+
+def _is_simple_key(key: object) -> bool:
+    return type(key) is str and key.isascii()
 
 
 def _ordered(value: Any, path: str) -> Any:
@@ -88,5 +90,5 @@ def _text(value: str, path: str) -> str:
 def _utf16(key: object, path: str) -> bytes:
     """RFC 8785 orders members by their UTF-16 code units."""
     if not isinstance(key, str):
-        raise ValueError(f"{path}: a member name must be a string")
+        raise ValueError(f"{path}: a member name must be a string")  # noqa: TRY004 - as documented
     return _text(key, path).encode("utf-16-be")
