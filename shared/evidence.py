@@ -21,7 +21,7 @@ EVIDENCE_FORMAT = 1
 
 
 class ShownContent(msgspec.Struct, frozen=True, kw_only=True):
-    """The content as submitted. `fields` are a case's own facts: strings, whole numbers, nesting."""
+    """The content as submitted; `fields` are a case's own facts, without fractions."""
 
     content_id: str
     kind: str
@@ -57,7 +57,7 @@ class ShownRuleHit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is shown of one item. `nonce` is random, so the hash of erased content says nothing."""
+    """All that is shown of one item; `nonce` is random: the hash of erased content says nothing."""
 
     nonce: str
     revision: int

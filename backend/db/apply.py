@@ -15,6 +15,7 @@ class DueRow(msgspec.Struct, frozen=True, kw_only=True):
     """A decision that is due, with its content locked."""
 
     decision_pk: int
+    attempts: int
     content_pk: int
     tenant: str
     content_id: str

@@ -147,7 +147,7 @@ class DecisionPart(msgspec.Struct, frozen=True, kw_only=True):
 class VerdictAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Answer to a verdict; `next` only if it was asked for, and read anew on a replay.
 
-    The headers `fencepost-replayed` and `fencepost-superseded-by` say what is no part of the answer.
+    The headers `fencepost-replayed` and `fencepost-superseded-by` say what is no part of it.
     """
 
     decision: DecisionPart

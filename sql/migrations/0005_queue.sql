@@ -105,6 +105,8 @@ CREATE TABLE exclusion (
 CREATE INDEX exclusion_item ON exclusion (item_id, principal_id) WHERE item_id IS NOT NULL;
 CREATE INDEX exclusion_content ON exclusion (content_id, principal_id) WHERE content_id IS NOT NULL;
 
+CREATE INDEX exclusion_principal ON exclusion (principal_id, until);
+
 -- What a reviewer wrote down: never a reason, never in a log.
 CREATE TABLE note (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

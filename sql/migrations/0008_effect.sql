@@ -12,6 +12,8 @@ CREATE TABLE pending_apply (
   FOREIGN KEY (decision_id, content_id) REFERENCES decision (id, content_id)
 );
 CREATE INDEX pending_apply_due ON pending_apply (next_try_at) WHERE dead_at IS NULL;
+-- Decisions of one content take effect in their order.
+CREATE INDEX pending_apply_content ON pending_apply (content_id, decision_id);
 
 -- Once for each decision, for ever.
 CREATE TABLE applied (

@@ -34,10 +34,10 @@ SELECT id, kind, active FROM principal WHERE tenant_id = :tenant_id AND name = :
 INSERT INTO role_grant (principal_id, role, queue) VALUES (:principal_id, :role, :queue)
 ON CONFLICT (principal_id, role, queue) DO NOTHING;
 
--- name: insert_key(key_id, principal_id, env, secret_sha256, expires_at)!
+-- name: insert_key(key_id, principal_id, env, secret_sha256, expires_in)!
 -- Store a new key; the secret itself is nowhere.
 INSERT INTO api_key (id, principal_id, env, secret_sha256, expires_at)
-VALUES (:key_id, :principal_id, :env, :secret_sha256, :expires_at);
+VALUES (:key_id, :principal_id, :env, :secret_sha256, clock() + :expires_in::interval);
 
 -- name: revoke_key(key_id)$
 -- Revoke a key for good, and say whose it was.

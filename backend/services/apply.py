@@ -1,0 +1,231 @@
+"""Let due decisions take effect: each once, and only the head of its chain.
+
+A verdict is durable at once; what it means happens here, when its undo window is over. In one
+transaction: the decision leaves the line, is marked, the content's state flips, the fact joins the
+trail, and what must be told outside goes to the outbox. A decision that was superseded in the
+meantime is recorded as skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import msgspec
+import structlog
+
+from backend.db.apply import (
+    Advance,
+    DueRow,
+    Outgoing,
+    apply_decisions,
+    lock_due,
+    open_next_round,
+    put_off,
+    take_pending,
+)
+from backend.db.connection import Connection, Database
+from backend.db.errors import ContentionError, OutcomeUnknownError, UnavailableError
+from backend.db.event import insert_events
+from backend.domain.ledger import Event, Fact, chain
+from backend.domain.outcome import AppliedDecision, effects_for
+from backend.domain.states import next_state
+from shared.vocabulary import (
+    Actor,
+    AppliedResult,
+    ContentState,
+    DecisionKind,
+    EventType,
+    ItemSource,
+    Outcome,
+    Verdict,
+)
+
+_log = structlog.get_logger("fencepost.apply")
+_FIRST_WAIT = timedelta(seconds=5)
+_MOST_TRIES = 8
+
+
+class _Effected(msgspec.Struct, frozen=True, kw_only=True):
+    """What one decision came to."""
+
+    row: DueRow
+    result: AppliedResult
+    state: ContentState
+    events: list[Event]
+
+
+async def apply_due(db: Database, limit: int = 50) -> int:
+    """Apply up to `limit` due decisions and return how many left the line.
+
+    If the batch fails, each is tried alone, so that one bad row holds up nobody; the one that fails
+    is put off, and after some tries given up where leads see it. Safe in any number of processes.
+    """
+    try:
+        return await _batch(db, limit)
+    except UnavailableError:
+        raise
+    except Exception as error:  # noqa: BLE001 - one of them is at fault: found below
+        _log.warning("batch_failed", error=type(error).__name__)
+    return await _one_by_one(db, limit)
+
+
+async def _batch(db: Database, limit: int) -> int:
+    async with db.transaction() as conn:
+        due = await lock_due(conn, limit=limit)
+        return await _apply(conn, due)
+
+
+async def _one_by_one(db: Database, limit: int) -> int:
+    done = 0
+    for _ in range(limit):
+        due: list[DueRow] = []
+        try:
+            async with db.transaction() as conn:
+                due = await lock_due(conn, limit=1)
+                done += await _apply(conn, due)
+        except (UnavailableError, OutcomeUnknownError, ContentionError):
+            raise  # the database is in trouble, not the decision: the next tick tries again
+        except Exception as error:
+            if not due:
+                raise
+            async with db.transaction() as conn:
+                await _put_off(conn, due[0], error)
+        if not due:
+            break
+    return done
+
+
+async def _put_off(conn: Connection, row: DueRow, error: Exception) -> None:
+    """Wait twice as long after each try; only the kind of the error is kept: its text may quote."""
+    _log.error("decision_failed", decision=row.decision_pk, error=type(error).__name__)
+    tries = row.attempts + 1
+    await put_off(
+        conn,
+        decision_pk=row.decision_pk,
+        wait=_FIRST_WAIT * 2**row.attempts,
+        last_error=type(error).__name__,
+        dead=tries >= _MOST_TRIES,
+    )
+
+
+async def _apply(conn: Connection, due: Sequence[DueRow]) -> int:
+    if not due:
+        return 0
+    taken = await take_pending(conn, decision_ids=[row.decision_pk for row in due])
+    effected = [await _effect(conn, row) for row in due if row.decision_pk in taken]
+    if not effected:
+        return 0
+    await insert_events(conn, [(e.row.content_pk, event) for e in effected for event in e.events])
+    await apply_decisions(
+        conn,
+        [(e.row.decision_pk, e.result.value) for e in effected],
+        [_advance(e) for e in effected],
+        [out for e in effected for out in _outgoing(e)],
+    )
+    return len(effected)
+
+
+async def _effect(conn: Connection, row: DueRow) -> _Effected:
+    if row.decision_pk != row.head_decision:
+        return _Effected(
+            row=row,
+            result=AppliedResult.SKIPPED,
+            state=ContentState(row.content_state),
+            events=_events(row, [_fact(row, EventType.DECISION_SKIPPED, row.content_state)]),
+        )
+    state = next_state(ContentState(row.content_state), Outcome(row.outcome), Actor(row.actor))
+    facts = [_fact(row, EventType.DECISION_APPLIED, state)]
+    if row.verdict == Verdict.ESCALATE:
+        facts.append(await _next_round(conn, row))
+    return _Effected(row=row, result=AppliedResult.APPLIED, state=state, events=_events(row, facts))
+
+
+async def _next_round(conn: Connection, row: DueRow) -> Fact:
+    if row.item_pk is None:
+        raise ValueError("a verdict without an item can't be escalated")
+    opened = await open_next_round(conn, item_pk=row.item_pk, source=ItemSource.ESCALATION.value)
+    if opened is None:
+        raise LookupError("the item of a verdict is gone")
+    return Fact(
+        type=EventType.ITEM_QUEUED,
+        at=row.now,
+        actor=row.actor,
+        principal=None if row.principal_id is None else str(row.principal_id),
+        data={
+            "item": str(opened.item_pk),
+            "queue": opened.queue,
+            "round": opened.round,
+            "source": ItemSource.ESCALATION.value,
+        },
+    )
+
+
+def _fact(row: DueRow, kind: EventType, state: str) -> Fact:
+    return Fact(
+        type=kind,
+        at=row.now,
+        actor=row.actor,
+        principal=None if row.principal_id is None else str(row.principal_id),
+        data={
+            "decision": str(row.decision_pk),
+            "outcome": row.outcome,
+            "outcome_value": row.outcome_value,
+            "state": str(state),
+            "policy": row.policy_version,
+            "model": row.model_version,
+        },
+    )
+
+
+def _events(row: DueRow, facts: list[Fact]) -> list[Event]:
+    return chain(row.content_id, row.seq + 1, row.chain_head, facts, tenant=row.tenant)
+
+
+def _advance(effected: _Effected) -> Advance:
+    row, last = effected.row, effected.events[-1]
+    # An outcome of none settles nothing: what held before still speaks for the content.
+    decided = effected.result is AppliedResult.APPLIED and row.outcome != Outcome.NONE
+    return Advance(
+        content_pk=row.content_pk,
+        state=effected.state.value,
+        actor=row.actor if decided else row.content_actor,
+        applied_decision=row.decision_pk if decided else row.applied_decision,
+        head_decision=row.head_decision,
+        seq=last.seq,
+        chain_head=last.hash,
+        decided=decided,
+    )
+
+
+def _outgoing(effected: _Effected) -> list[Outgoing]:
+    if effected.result is not AppliedResult.APPLIED:
+        return []
+    row = effected.row
+    applied = AppliedDecision(
+        decision_id=str(row.decision_pk),
+        tenant=row.tenant,
+        content_id=row.content_id,
+        seq=effected.events[-1].seq,
+        kind=DecisionKind(row.kind),
+        actor=Actor(row.actor),
+        outcome=Outcome(row.outcome),
+        state=effected.state,
+        decided_at=row.now,
+        policy_version=row.policy_version,
+        verdict=None if row.verdict is None else Verdict(row.verdict),
+        outcome_value=row.outcome_value,
+        reason=row.reason,
+        model_version=row.model_version,
+        supersedes=None if row.supersedes is None else str(row.supersedes),
+    )
+    return [
+        Outgoing(
+            decision_pk=row.decision_pk,
+            content_pk=row.content_pk,
+            kind=effect.kind.value,
+            key=effect.key,
+            payload=effect.body(),
+        )
+        for effect in effects_for(applied)
+    ]
