@@ -1,0 +1,23 @@
+"""The clocks of the terminal side, handed to whatever counts time."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+
+def elapsed() -> float:
+    """Return seconds that also pass while the machine is suspended.
+
+    Linux's monotonic clock stands still in suspend, and a countdown on it would lie after the lid
+    was closed. Where the better clock is missing, the plain one has to do.
+    """
+    boottime = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boottime is None else time.clock_gettime(boottime)
+
+
+def local_words(moment: datetime) -> str:
+    """Return a moment of the server as local time of day, `14:03:20`."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return moment.astimezone().strftime("%H:%M:%S")

@@ -1,0 +1,108 @@
+"""Arguments, environment and key file, read once; the only reader of the environment here."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import platformdirs
+
+DEFAULT_SERVER = "http://127.0.0.1:8080"
+THEMES = ("dark", "light", "high-contrast", "mono")
+LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class SettingsError(Exception):
+    """Something about the start is wrong; the message is one line for the person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How one run was asked for."""
+
+    view: str
+    """`review` or `lead`."""
+    server: str
+    key: str
+    queue: str | None
+    theme: str
+    hint: str
+    state_dir: Path
+
+    def __repr__(self) -> str:
+        return f"Settings(view={self.view!r}, server={self.server!r}, key=<hidden>)"
+
+
+def read(arguments: list[str]) -> Settings:
+    """Return the settings of this run; raises SettingsError, or SystemExit for `--help`."""
+    asked = _parser().parse_args(arguments)
+    server = asked.server or os.environ.get("FENCEPOST_SERVER") or DEFAULT_SERVER
+    return Settings(
+        view=asked.view,
+        server=_server(server, insecure=asked.insecure),
+        key=_key(asked.key_file),
+        queue=asked.queue,
+        theme="mono" if "NO_COLOR" in os.environ and asked.theme is None else asked.theme or "dark",
+        hint=asked.hint or "",
+        state_dir=Path(platformdirs.user_state_dir("fencepost", appauthor=False)),
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="fencepost",
+        description="Work a review queue (review), or watch the health of all queues (lead).",
+        epilog="The key comes from --key-file or from FENCEPOST_KEY, never from the command line.",
+    )
+    parser.add_argument("view", choices=("review", "lead"))
+    parser.add_argument("--server", help=f"address of the server; default {DEFAULT_SERVER}")
+    parser.add_argument("--key-file", type=Path, help="file with the key; readable by you alone")
+    parser.add_argument("--queue", help="queue to work in; asked for on the first screen if absent")
+    parser.add_argument("--theme", choices=THEMES, help="colours; NO_COLOR means mono")
+    parser.add_argument(
+        "--insecure", action="store_true", help="allow http:// to another host: the key is readable"
+    )
+    parser.add_argument("--hint", help="a line to show under the header")
+    return parser
+
+
+def _server(address: str, *, insecure: bool) -> str:
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SettingsError(f"--server {address}: give an address such as {DEFAULT_SERVER}")
+    if parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS and not insecure:
+        raise SettingsError(
+            f"--server {address}: the key would travel in the clear; use https://, or --insecure"
+        )
+    return address.rstrip("/")
+
+
+def _key(path: Path | None) -> str:
+    key = _key_from(path) if path is not None else os.environ.get("FENCEPOST_KEY", "")
+    key = key.strip()
+    if not key:
+        raise SettingsError("no key: give --key-file FILE, or set FENCEPOST_KEY")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise SettingsError("the key is not one of ours: it holds a space or other signs")
+    return key
+
+
+def _key_from(path: Path) -> str:
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise SettingsError(f"--key-file {path}: {error.strerror}") from None
+    with os.fdopen(handle) as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if not stat.S_ISREG(mode):
+            raise SettingsError(f"--key-file {path}: not a file")
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise SettingsError(
+                f"--key-file {path}: others can read it (mode {stat.S_IMODE(mode):04o}); "
+                f"run chmod 600 on it"
+            )
+        return file.read(4096)
