@@ -89,12 +89,12 @@ class Banding(msgspec.Struct, frozen=True, gc=False):
     @property
     def missing(self) -> tuple[str, ...]:
         """The categories without a score that hold the content."""
-        return self._fallen(HELD)
+        return self.finding.missing
 
     @property
     def rescore(self) -> tuple[str, ...]:
         """The categories without a score that were let pass, to be scored later."""
-        return self._fallen(RESCORE)
+        return self.finding.rescore
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -116,9 +116,7 @@ class Banding(msgspec.Struct, frozen=True, gc=False):
         """One row a category that was looked at: the plan's order, then what is unknown."""
         known = [
             _row(step, fall, self.scores.get(step.name))
-            for step, fall in zip(
-                self.plan.steps, self.plan.falls(self.finding.pattern), strict=True
-            )
+            for step, fall in zip(self.plan.steps, self.finding.falls, strict=True)
             if fall != IGNORED
         ]
         return (*known, *(_unknown_row(name, self.scores[name]) for name in self.unknown))
@@ -153,11 +151,13 @@ class Banding(msgspec.Struct, frozen=True, gc=False):
         }
 
     def _side(self) -> tuple[str | None, Step | None]:
-        falls = self.plan.falls(self.finding.pattern)
-        for step, fall in zip(self.plan.steps, falls, strict=True):
-            if step.name == self.finding.deciding:
-                return _SIDES[fall], step
-        return (None if self.finding.deciding is None else "unknown"), None
+        deciding = self.finding.deciding
+        if deciding is None:
+            return None, None
+        place = self.plan.places.get(deciding)
+        if place is None:
+            return "unknown", None
+        return _SIDES[self.finding.falls[place]], self.plan.steps[place]
 
     def _otherwise(self) -> dict[str, str | None] | None:
         finding = self.finding
@@ -170,12 +170,6 @@ class Banding(msgspec.Struct, frozen=True, gc=False):
             return None
         other = break_tie(other, self.scores)
         return {"band": other.band.value, "category": other.deciding}
-
-    def _fallen(self, wanted: int) -> tuple[str, ...]:
-        falls = self.plan.falls(self.finding.pattern)
-        return tuple(
-            step.name for step, fall in zip(self.plan.steps, falls, strict=True) if fall == wanted
-        )
 
 
 def break_tie(finding: Finding, scores: Mapping[str, Decimal]) -> Finding:

@@ -1,12 +1,14 @@
-"""What a decision makes happen outside, as values: they are written down when it takes effect.
+"""What a decision makes happen elsewhere, as values: the outbox stores them, workers do them.
 
-The key of an effect never changes, and its payload is the same bytes on each try, so a receiver can
-tell a second delivery from a second effect. Payloads are thin: ids and codes, never text.
+An effect's key is `<decision id>:<kind>`: the same decision has the same effects with the same keys
+and the same bytes however often it is looked at, so a receiver can tell a retry from news.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum, unique
+from typing import Any
 
 import msgspec
 
@@ -14,59 +16,78 @@ from backend.domain.model import utc_text
 from shared.canonical import canonical_bytes
 from shared.vocabulary import Actor, ContentState, Outcome, Verdict
 
-OUTCOME_EFFECT = "outcome"
-"""Tells the producer what now holds."""
-
-LABEL_EFFECT = "label"
-"""A training label: what a person, not a model, said."""
-
-_SILENT = frozenset({Outcome.NONE, Outcome.HOLD})
+EFFECT_FORMAT = 1
+"""Raised whenever the same decision would be told in other bytes."""
 
 
-class Effect(msgspec.Struct, frozen=True, kw_only=True):
-    """One message for the outside."""
+@unique
+class EffectKind(StrEnum):
+    """The kinds of effects that leave the database."""
 
-    kind: str
-    key: str
-    payload: bytes
+    WEBHOOK = "webhook"
+    """Tell the producer what now holds."""
+    LABEL = "label"
+    """Tell the trainers what a person said."""
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision at the moment at which it takes effect; `seq` is the content's newest event."""
+    """A decision that has just taken effect.
+
+    `seq` is the content's, after the event that says so; a receiver drops what is older. `state` is
+    the state that the decision led to, `at` when.
+    """
 
     decision_id: int
-    content_id: str
     tenant: str
+    content_id: str
     seq: int
     state: ContentState
     actor: Actor
     outcome: Outcome
+    at: datetime
+    policy_version: str
     outcome_value: str | None = None
     verdict: Verdict | None = None
     reason: str | None = None
-    supersedes: int | None = None
-    policy_version: str
     model_version: str | None = None
-    at: datetime
+    supersedes: int | None = None
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to do elsewhere, at least once.
+
+    `payload` are canonical JSON bytes, the same on each try; they hold ids and codes, never text.
+    """
+
+    kind: EffectKind
+    key: str
+    payload: bytes
 
 
 def effects_for(taken: Taken) -> tuple[Effect, ...]:
-    """Return what goes out: nothing for a hold or an escalation, which change nothing outside."""
-    if taken.outcome in _SILENT:
+    """Return the effects of a decision that has taken effect.
+
+    One that changes nothing outside (`escalate`, an undo: outcome none) has none. A person's
+    decision is a training label as well; a machine's is not, or models would learn from themselves.
+    """
+    if taken.outcome is Outcome.NONE:
         return ()
-    body = canonical_bytes(_body(taken))
-    kinds = (OUTCOME_EFFECT,) if taken.verdict is None else (OUTCOME_EFFECT, LABEL_EFFECT)
-    return tuple(
-        Effect(kind=kind, key=f"{taken.decision_id}:{kind}", payload=body) for kind in kinds
-    )
+    by_person = taken.actor in (Actor.REVIEWER, Actor.APPEAL)
+    kinds = (EffectKind.WEBHOOK, EffectKind.LABEL) if by_person else (EffectKind.WEBHOOK,)
+    return tuple(_effect(kind, taken) for kind in kinds)
 
 
-def _body(taken: Taken) -> dict[str, object]:
+def _effect(kind: EffectKind, taken: Taken) -> Effect:
+    key = f"{taken.decision_id}:{kind}"
+    return Effect(kind=kind, key=key, payload=canonical_bytes({**_told(taken), "effect": key}))
+
+
+def _told(taken: Taken) -> dict[str, Any]:
     return {
-        "v": 1,
-        "decision": str(taken.decision_id),
-        "content": taken.content_id,
+        "v": EFFECT_FORMAT,
+        "decision_id": str(taken.decision_id),
         "tenant": taken.tenant,
+        "content_id": taken.content_id,
         "seq": taken.seq,
         "state": taken.state.value,
         "actor": taken.actor.value,
@@ -75,7 +96,7 @@ def _body(taken: Taken) -> dict[str, object]:
         "verdict": None if taken.verdict is None else taken.verdict.value,
         "reason": taken.reason,
         "supersedes": None if taken.supersedes is None else str(taken.supersedes),
-        "policy": taken.policy_version,
-        "model": taken.model_version,
+        "policy_version": taken.policy_version,
+        "model_version": taken.model_version,
         "at": utc_text(taken.at),
     }

@@ -25,6 +25,7 @@ HARMFUL: Final = 5  # above high
 
 SCORED = frozenset({SAFE, UNSURE, HARMFUL})
 BITS: Final = 3
+_MASK = 7
 BAND_OF = (Band.ALLOW, Band.ALLOW, Band.ALLOW, Band.REVIEW, Band.HELD, Band.BLOCK)
 OUTCOME_OF: Mapping[Band, Outcome] = {
     Band.ALLOW: Outcome.ALLOW,
@@ -67,7 +68,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     deciding one's severity and differ in score alone; empty if it is clear which decides. A
     category that the policy does not know has no severity and decides only if no other holds.
     `severity` is the one to rank by: that of the deciding category, or of a more severe one that
-    asks for a person. `scored` counts the categories of the policy that had a score.
+    asks for a person. `scored` counts the categories of the policy that had a score; `falls` tells
+    how each step of the plan falls, `missing` and `rescore` which of them have none.
     """
 
     pattern: int
@@ -78,6 +80,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     needs_person: bool
     severity: int
     scored: int
+    falls: tuple[int, ...]
+    missing: tuple[str, ...]
+    rescore: tuple[str, ...]
     unknown: tuple[str, ...] = ()
 
 
@@ -88,7 +93,7 @@ class Plan:
     when all scores are in, and when some are still on their way.
     """
 
-    __slots__ = ("_findings", "bounds", "steps", "version", "waiting_bounds")
+    __slots__ = ("_findings", "bounds", "places", "steps", "version", "waiting_bounds")
 
     def __init__(
         self, version: str, categories: Mapping[str, Category], covered: Iterable[str]
@@ -108,6 +113,7 @@ class Plan:
             )
             for name, category in ordered
         )
+        self.places = {step.name: place for place, step in enumerate(self.steps)}
         self.bounds = tuple(
             (step.name, category.low, category.high, _without_score(step))
             for step, (_, category) in zip(self.steps, ordered, strict=True)
@@ -135,21 +141,17 @@ class Plan:
         """Return what `pattern` comes to beside categories that the policy does not know."""
         return self._conclude(pattern, unknown)
 
-    def falls(self, pattern: int) -> list[int]:
-        """Return how each step of the plan falls in `pattern`."""
-        last = len(self.steps) - 1
-        return [pattern >> BITS * (last - place) & 7 for place in range(last + 1)]
-
     def without(self, pattern: int, name: str) -> int:
         """Return `pattern` as it would be if nobody had asked about category `name`."""
-        last = len(self.steps) - 1
-        for place, step in enumerate(self.steps):
-            if step.name == name:
-                return pattern & ~(7 << BITS * (last - place))
-        return pattern
+        place = self.places.get(name)
+        return pattern if place is None else pattern & ~(_MASK << self._shift(place))
+
+    def _shift(self, place: int) -> int:
+        return BITS * (len(self.steps) - 1 - place)
 
     def _conclude(self, pattern: int, unknown: tuple[str, ...]) -> Finding:
-        falls = list(zip(self.steps, self.falls(pattern), strict=True))
+        bits = tuple(pattern >> self._shift(place) & _MASK for place in range(len(self.steps)))
+        falls = list(zip(self.steps, bits, strict=True))
         strictest = max([fall for _, fall in falls] + [HELD] * bool(unknown), default=IGNORED)
         candidates = [step for step, fall in falls if fall == strictest != IGNORED]
         first = candidates[0] if candidates else None
@@ -169,6 +171,9 @@ class Plan:
             needs_person=bool(asking),
             severity=max([step.severity for step in asking] + [first.severity if first else 0]),
             scored=sum(fall in SCORED for _, fall in falls),
+            falls=bits,
+            missing=tuple(step.name for step, fall in falls if fall == HELD),
+            rescore=tuple(step.name for step, fall in falls if fall == RESCORE),
             unknown=unknown,
         )
 
