@@ -20,7 +20,7 @@ EVIDENCE_FORMAT = 1
 """Raised whenever the same facts would give other bytes; golden vectors change only with it."""
 
 
-class ShownContent(msgspec.Struct, frozen=True, kw_only=True):
+class ShownContent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content as submitted; `fields` are a case's own facts, without fractions."""
 
     content_id: str
@@ -32,7 +32,7 @@ class ShownContent(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str | None = None
 
 
-class ShownLabel(msgspec.Struct, frozen=True, kw_only=True):
+class ShownLabel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One category: its score against the bands of the policy version that banded it.
 
     `score`, `low` and `high` are decimal strings in [0, 1]; `score` is None when it is missing.
@@ -47,7 +47,7 @@ class ShownLabel(msgspec.Struct, frozen=True, kw_only=True):
     fail_closed: bool
 
 
-class ShownRuleHit(msgspec.Struct, frozen=True, kw_only=True):
+class ShownRuleHit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One rule that fired; `start` and `end` are offsets in characters of `text`, or None."""
 
     rule: str
@@ -56,7 +56,7 @@ class ShownRuleHit(msgspec.Struct, frozen=True, kw_only=True):
     end: int | None = None
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that is shown of one item; `nonce` is random: the hash of erased content says nothing."""
 
     nonce: str
@@ -91,9 +91,16 @@ def evidence_hash(data: bytes) -> str:
 def open_evidence(text: str, expected_hash: str) -> Evidence:
     """Decode evidence as received, after proving that it is what the server hashed.
 
-    Raises ValueError if the hash differs: what can't be proven is not shown.
+    Raises ValueError if the hash differs, for what can't be proven is not shown; and if it holds
+    anything that this version does not know, for a verdict speaks of all that was hashed.
     """
     data = text.encode()
     if evidence_hash(data) != expected_hash:
         raise ValueError("the evidence received is not the evidence that was hashed")
-    return msgspec.json.decode(data, type=Evidence)
+    try:
+        evidence = msgspec.json.decode(data, type=Evidence)
+    except msgspec.DecodeError:
+        raise ValueError("the evidence holds what this version can't show") from None
+    if evidence.format != EVIDENCE_FORMAT:
+        raise ValueError("the evidence is of a format that this version can't show")
+    return evidence
