@@ -11,6 +11,8 @@ import pytest
 from backend.db.connection import Database
 from tests.support.postgres import Cluster, Dsn, running_cluster
 
+pytest_plugins = ["tests.support.requirements"]
+
 
 @pytest.fixture(scope="session")
 async def cluster() -> AsyncIterator[Cluster]:

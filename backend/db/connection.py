@@ -25,7 +25,6 @@ from backend.db.errors import BROKEN, DatabaseError, UnavailableError, translate
 from backend.db.statements import one, statement
 
 OLDEST = 15
-_CLOCK = "SELECT clock_timestamp()"
 _CLOSE_WITHIN = 5.0  # seconds
 _DURABLE_COMMITS = ("on", "remote_apply")
 
@@ -55,7 +54,7 @@ class Guarantees(msgspec.Struct, frozen=True):
     fsync: str
     full_page_writes: str
     synchronous_commit: str
-    clock: str | None
+    true_clock: bool | None
 
 
 class UnfitError(DatabaseError):
@@ -220,7 +219,7 @@ def _problems(found: Guarantees, *, durable: bool, true_clock: bool) -> list[str
             for name, holds in safe.items()
             if not holds
         ]
-    if true_clock and found.clock is not None and found.clock != _CLOCK:
+    if true_clock and found.true_clock is False:
         problems.append("fencepost.clock() was replaced: leases would not follow the real time")
     return problems
 

@@ -8,6 +8,7 @@ kept beside its number, and a file that differs from it is refused.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import re
@@ -23,7 +24,7 @@ import msgspec
 from backend.db.statements import many, run, statement
 
 _TURN = 0x6D696772  # the advisory lock of migrations
-_PATIENCE_FOR_TURN = "10min"
+_PATIENCE_FOR_TURN = 600.0  # seconds
 _PATIENCE_FOR_TABLES = "5s"  # a waiting ALTER TABLE stops everyone behind it
 _NAME = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
 _NO_TRANSACTION = "-- no-transaction"
@@ -159,11 +160,12 @@ async def _as_owner(admin_url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.
     """Connect, wait for our turn, and become the owner of the schema."""
     connection = await asyncpg.connect(admin_url)
     try:
-        await _setting(connection, "wait_no_longer_than", lock_timeout=_PATIENCE_FOR_TURN)
-        await _setting(connection, "take_turn", key=_TURN)
-        await _setting(connection, "become_owner")
-        await _setting(connection, "wait_no_longer_than", lock_timeout=_PATIENCE_FOR_TABLES)
+        async with asyncio.timeout(_PATIENCE_FOR_TURN):
+            await _setting(connection, "take_turn", key=_TURN)
+        await _setting(connection, "become_owner", lock_timeout=_PATIENCE_FOR_TABLES)
         yield connection
+    except TimeoutError as error:
+        raise MigrationError("another migration has been running for too long") from error
     except asyncpg.UndefinedObjectError as error:
         raise MigrationError(f"{error}: run bootstrap first") from error
     finally:
@@ -177,17 +179,22 @@ async def _setting(
 
 
 async def _applied(connection: Any) -> list[Applied]:
-    if not await statement("setup", "migrations_are_kept")(connection):
+    if not await _is_kept(connection):
         return []
     return await many(statement("setup", "applied_migrations"), Applied, connection)
 
 
 async def _make_table(connection: asyncpg.Connection[asyncpg.Record]) -> None:
-    if await statement("setup", "migrations_are_kept")(connection):
+    if await _is_kept(connection):
         return
     async with connection.transaction():
         await _setting(connection, "create_migration_table")
         await _setting(connection, "grant_migration_table")
+
+
+async def _is_kept(connection: Any) -> bool:
+    """Tell whether the table of migrations is there."""
+    return bool(await statement("setup", "migrations_are_kept")(connection))
 
 
 async def _carry_out(connection: asyncpg.Connection[asyncpg.Record], migration: Migration) -> None:

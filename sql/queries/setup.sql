@@ -12,14 +12,11 @@ SELECT pg_advisory_xact_lock(:key::bigint);
 -- Hold the lock of set-up until this session ends.
 SELECT pg_advisory_lock(:key::bigint);
 
--- name: become_owner()!
--- Work as the owner of the schema from here on.
+-- name: become_owner(lock_timeout)!
+-- Work as the owner of the schema from here on, and give up on a lock that others hold for longer than this.
 SELECT set_config('role', 'fencepost_owner', false), set_config('search_path', 'fencepost, pg_temp', false),
-  set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false);
-
--- name: wait_no_longer_than(lock_timeout)!
--- Give up on a lock that others hold for longer than this.
-SELECT set_config('lock_timeout', :lock_timeout::text, false);
+  set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false),
+  set_config('lock_timeout', :lock_timeout::text, false);
 
 -- name: migrations_are_kept()$
 -- Tell whether the table of migrations is there.
@@ -49,4 +46,4 @@ INSERT INTO fencepost.migration (version, name, sha256) VALUES (:version, :name,
 -- Read what the promises to clients rest on: durable commits, the true clock, a server that is new enough.
 SELECT current_setting('server_version_num')::int / 10000 AS major, current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes, current_setting('synchronous_commit') AS synchronous_commit,
-  (SELECT btrim(prosrc) FROM pg_proc WHERE oid = to_regprocedure('fencepost.clock()')) AS clock;
+  (SELECT btrim(prosrc) = 'SELECT clock_timestamp()' FROM pg_proc WHERE oid = to_regprocedure('fencepost.clock()')) AS true_clock;
