@@ -1,0 +1,220 @@
+"""`fencepost serve`: database, API and workers composed into one process, and taken apart again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import uvloop
+from cyclopts import Parameter, validators
+
+from backend import settings
+from backend.api.app import create_app
+from backend.api.logs import configure_logging
+from backend.cli.database import Place, make_ready, open_place
+from backend.cli.failure import Failure
+from backend.cli.http_server import HttpServer, address_of, listen
+from backend.cli.policies import ensure_policy
+from backend.db.connection import Database
+from backend.workers.applier import applier
+from backend.workers.loop import Worker
+from backend.workers.redriver import redriver
+
+Switch = Annotated[bool, Parameter(negative="", show_default=False)]
+Hidden = Annotated[bool, Parameter(negative="", show=False)]
+
+_WORKER_POOL = 4
+_STOP_WITHIN = 2.0
+"""Seconds that the tick in hand of a worker has to end."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How one server was asked for."""
+
+    host: str
+    port: int
+    data: Path | None
+    policy: str | None
+    insecure: bool
+    without_applier: bool = False
+    with_parent: bool = False
+
+
+def serve(
+    *,
+    host: str | None = None,
+    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] | None = None,
+    data: Path | None = None,
+    policy: str | None = None,
+    insecure: Switch = False,
+    without_applier: Hidden = False,
+    with_parent: Hidden = False,
+) -> None:
+    """Run the API and its workers until SIGTERM or Ctrl-C.
+
+    Without DATABASE_URL an embedded PostgreSQL is started, in a folder of its own; it is set up at
+    the first start. It is for trial and for one machine.
+
+    Parameters
+    ----------
+    host
+        Address to listen on. Without it: FENCEPOST_HOST, else 127.0.0.1.
+    port
+        Port to listen on; 0 takes a free one. Without it: FENCEPOST_PORT, else 8737.
+    data
+        Folder of the embedded database.
+    policy
+        Policy to put in force at the start: a TOML file, or standard or hate-offensive. Without it
+        the one in force stays; at the very first start that is standard.
+    insecure
+        Listen on an address that others can reach, without TLS.
+    without_applier
+        Leave every decision without effect: for tests.
+    with_parent
+        Stop when standard input ends.
+    """
+    chosen = settings.read()
+    options = Options(
+        host=host or chosen.host,
+        port=chosen.port if port is None else port,
+        data=data,
+        policy=policy,
+        insecure=insecure,
+        without_applier=without_applier,
+        with_parent=with_parent,
+    )
+    configure_logging()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(chosen, options))
+
+
+class Stopping:
+    """One way to stop, whether the process is still starting or already serving."""
+
+    def __init__(self) -> None:
+        self._starting = asyncio.current_task()
+        self.server: HttpServer | None = None
+        self.by = 0
+
+    def __call__(self, sig: int) -> None:
+        """Begin to stop. Before anything is served, that is a cancellation."""
+        self.by = sig
+        if self.server is not None:
+            self.server.handle_exit(sig, None)
+        elif self._starting is not None:
+            self._starting.cancel()
+
+    def watch_signals(self) -> None:
+        """Stop at SIGTERM, Ctrl-C, and when the terminal goes away."""
+        loop = asyncio.get_running_loop()
+        for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(sig, self, sig)
+
+    def watch_parent(self) -> None:
+        """Stop when standard input ends: whoever held its other end is gone."""
+        loop = asyncio.get_running_loop()
+        fd = sys.stdin.fileno()
+
+        def readable() -> None:
+            if not os.read(fd, 4096):
+                loop.remove_reader(fd)
+                self(signal.SIGTERM)
+
+        loop.add_reader(fd, readable)
+
+
+async def _serve(chosen: settings.Settings, options: Options) -> None:
+    stopping = Stopping()
+    stopping.watch_signals()
+    if options.with_parent:
+        stopping.watch_parent()
+    try:
+        await _compose(chosen, options, stopping)
+    except asyncio.CancelledError:
+        if not stopping.by:
+            raise
+        raise Failure("stopped before it served.", 128 + stopping.by) from None
+
+
+async def _compose(chosen: settings.Settings, options: Options, stopping: Stopping) -> None:
+    """Open everything in order; the stack closes it in the opposite one."""
+    async with contextlib.AsyncExitStack() as stack:
+        listener = stack.enter_context(
+            listen(options.host, options.port, insecure=options.insecure)
+        )
+        place = await stack.enter_async_context(open_place(chosen, options.data))
+        await make_ready(place)
+        for_requests = await stack.enter_async_context(_pool(place, chosen, chosen.pool_size))
+        for_work = await stack.enter_async_context(_pool(place, chosen, _WORKER_POOL))
+        version = await ensure_policy(for_work, options.policy)
+        closing = asyncio.Event()
+        server = HttpServer(create_app(for_requests, chosen, closing), closing)
+        stopping.server = server
+        await _run(server, listener, _workers(for_work, options), place, version)
+
+
+def _pool(place: Place, chosen: settings.Settings, size: int) -> Database:
+    return Database(
+        place.url,
+        size=size,
+        acquire_within=chosen.acquire_seconds,
+        statement_cache=chosen.statement_cache,
+    )
+
+
+def _workers(db: Database, options: Options) -> list[Worker]:
+    workers = [redriver(db)]
+    if not options.without_applier:
+        workers.append(applier(db))
+    return workers
+
+
+async def _run(
+    server: HttpServer,
+    listener: socket.socket,
+    workers: list[Worker],
+    place: Place,
+    version: str,
+) -> None:
+    """Serve until stopped, or until something ends that should not have."""
+    http = asyncio.create_task(_answer(server, listener), name="http")
+    telling = asyncio.create_task(_tell(server, listener, place, version), name="telling")
+    working = [asyncio.create_task(worker.run(), name="worker") for worker in workers]
+    watching = [asyncio.create_task(place.server.watch())] if place.server else []
+    try:
+        done, _ = await asyncio.wait(
+            [http, *working, *watching], return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        server.handle_exit(signal.SIGTERM, None)
+        for worker in workers:
+            worker.stop()
+        await asyncio.wait([http, *working], timeout=_STOP_WITHIN)
+        for task in (telling, http, *working, *watching):
+            task.cancel()
+        await asyncio.gather(telling, http, *working, *watching, return_exceptions=True)
+    for task in done:
+        task.result()  # raises what ended it
+
+
+async def _answer(server: HttpServer, listener: socket.socket) -> None:
+    try:
+        await server.serve(sockets=[listener])
+    except SystemExit:
+        raise Failure("the API did not start; the lines above say why.") from None
+
+
+async def _tell(server: HttpServer, listener: socket.socket, place: Place, version: str) -> None:
+    await server.answering.wait()
+    where = f"embedded database in {place.server.folder}" if place.server else "database at its URL"
+    sys.stdout.write(
+        f"fencepost is ready at {address_of(listener)} (policy {version}, {where})\n"
+    )
+    sys.stdout.flush()
