@@ -1,0 +1,133 @@
+"""What a checked submission becomes: its band, its queue, its evidence, as one row to admit."""
+
+from __future__ import annotations
+
+import hashlib
+from secrets import token_bytes
+
+import msgspec
+
+from backend.db.content import NewContent
+from backend.domain.banding import Banding
+from backend.domain.engine import decide
+from backend.domain.identity import Identity
+from backend.domain.policy import Policy
+from backend.domain.rank import base
+from backend.domain.refusals import Forbidden, InvalidField, NotFound
+from backend.domain.scores import score_text
+from backend.domain.submission import CheckedContent, shown_content
+from shared.evidence import Evidence, evidence_bytes
+from shared.vocabulary import Band, ItemSource, Role
+
+_NONCE_BYTES = 16
+
+
+class Admission(msgspec.Struct, frozen=True, kw_only=True):
+    """One checked content, how it was banded (None: a case), and the row that says all that."""
+
+    checked: CheckedContent
+    banding: Banding | None
+    row: NewContent
+
+
+def refuse_queue(policy: Policy, who: Identity, checked: CheckedContent) -> None:
+    """Raise unless `who` may send this content to the queue that people would see it in.
+
+    InvalidField for a queue that the policy lacks, Forbidden for one that the key is not for.
+    """
+    queue = checked.queue or policy.queue_for(checked.kind)
+    if queue not in policy.queues:
+        raise InvalidField("the active policy has no such queue", field="queue")
+    if not who.may(Role.PRODUCER, queue):
+        raise Forbidden("your key does not submit to this queue", field="queue")
+
+
+def admit_content(policy: Policy, checked: CheckedContent) -> Admission:
+    """Band a content; what needs a person gets an item, what is held waits for its scores."""
+    banding = decide(checked.labels, (), policy)
+    queue = checked.queue or policy.queue_for(checked.kind)
+    queued = banding.needs_person
+    nonce = token_bytes(_NONCE_BYTES)
+    evidence = _evidence(policy, checked, banding) if queued else None
+    row = NewContent(
+        content_id=checked.content_id,
+        kind=checked.kind,
+        lang=checked.lang,
+        author_id=checked.author_id,
+        author_followers=checked.author_followers,
+        created_at=checked.created_at,
+        model_version=checked.model_version,
+        body=checked.body.decode(),
+        nonce=nonce,
+        fingerprint=checked.fingerprint(nonce),
+        labels=_labels_text(checked) if checked.labels else None,
+        incomplete=banding.band is Band.HELD,
+        actor=banding.actor,
+        outcome=banding.outcome,
+        band=banding.band,
+        explanation=msgspec.json.encode(banding.explanation).decode(),
+        risk_score=banding.risk_score,
+        queue=queue if queued else None,
+        source=ItemSource.ENGINE if queued else None,
+        severity=banding.severity if queued else None,
+        base=_base(policy, banding.severity, checked) if queued else None,
+        evidence_hash=_hash(evidence),
+        evidence=evidence,
+    )
+    return Admission(checked=checked, banding=banding, row=row)
+
+
+def admit_case(policy: Policy, queue: str, checked: CheckedContent) -> Admission:
+    """Put a case before people as it is. Raises NotFound for a queue that the policy lacks."""
+    terms = policy.queues.get(queue)
+    if terms is None:
+        raise NotFound("there is no such queue", field="queue")
+    nonce = token_bytes(_NONCE_BYTES)
+    evidence = _evidence(policy, checked, None)
+    row = NewContent(
+        content_id=checked.content_id,
+        kind=checked.kind,
+        lang=checked.lang,
+        author_id=checked.author_id,
+        author_followers=checked.author_followers,
+        created_at=checked.created_at,
+        model_version=None,
+        body=checked.body.decode(),
+        nonce=nonce,
+        fingerprint=checked.fingerprint(nonce),
+        queue=queue,
+        source=ItemSource.CASE,
+        severity=terms.severity,
+        base=_base(policy, terms.severity, checked),
+        evidence_hash=_hash(evidence),
+        evidence=evidence,
+    )
+    return Admission(checked=checked, banding=None, row=row)
+
+
+def _evidence(policy: Policy, checked: CheckedContent, banding: Banding | None) -> bytes:
+    return evidence_bytes(
+        Evidence(
+            nonce=token_bytes(_NONCE_BYTES).hex(),
+            revision=1,
+            content=shown_content(checked),
+            labels=() if banding is None else banding.rows,
+            deciding=None if banding is None else banding.deciding,
+            policy_version=policy.version,
+            model_version=checked.model_version,
+        )
+    )
+
+
+def _hash(evidence: bytes | None) -> bytes | None:
+    return None if evidence is None else hashlib.sha256(evidence).digest()
+
+
+def _base(policy: Policy, severity: int, checked: CheckedContent) -> float:
+    return base(severity, checked.author_followers, policy.weights)
+
+
+def _labels_text(checked: CheckedContent) -> str:
+    """Return the scores as a JSON object of exact numbers; a category's name needs no escape."""
+    pairs = (f'"{name}":{score_text(score)}' for name, score in checked.labels.items())
+    return "{" + ",".join(pairs) + "}"

@@ -1,0 +1,119 @@
+"""Policies: stored for ever, put in force one at a time, and kept at hand by every process."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from importlib.resources import files
+
+import msgspec
+
+from backend.db import policy as rows
+from backend.db.connection import Database
+from backend.domain.policy import Policy, parse_policy, policy_sha256
+from backend.domain.refusals import Busy, InvalidField
+
+KEEP_SECONDS = 1.0
+"""How long a process believes the policy it knows to be the one in force."""
+
+STANDARD = "standard"
+
+
+def shipped_policy(name: str = STANDARD) -> str:
+    """Return the text of a policy that comes with fencepost. Raises KeyError for another."""
+    path = files("backend").joinpath("policies", f"{name}.toml")
+    if not path.is_file():
+        raise KeyError(name)
+    return path.read_text(encoding="utf-8")
+
+
+async def activate(
+    db: Database, tenant_id: int, text: str, principal_id: int | None = None
+) -> Policy:
+    """Store a policy text, bring queues and names to what it says, and put it in force.
+
+    The same text again changes nothing. Raises PolicyError with every fault of the text, and
+    InvalidField if its version is taken by another text: a version never changes.
+    """
+    policy = parse_policy(text)
+    sha256 = bytes.fromhex(policy_sha256(text))
+    async with db.transaction() as conn:
+        await rows.lock_policies(conn, tenant_id)
+        row = rows.PolicyRow(version=policy.version, document=text, sha256=sha256)
+        await rows.insert_policy(conn, tenant_id, row, principal_id)
+        stored = await rows.read_policy(conn, tenant_id, policy.version)
+        if stored is None or stored.sha256 != sha256:
+            raise InvalidField("this version exists with another text", field="version")
+        await rows.store_queues(conn, tenant_id, _queue_rows(policy))
+        await rows.store_names(
+            conn,
+            tenant_id,
+            list(policy.categories),
+            [(reason.code, reason.title) for reason in policy.reasons],
+        )
+        active = await rows.read_active_policy(conn, tenant_id)
+        if active is None or active.version != policy.version:
+            await rows.activate_policy(conn, tenant_id, policy.version, principal_id)
+    return policy
+
+
+class _Known(msgspec.Struct, frozen=True):
+    policy: Policy
+    sha256: bytes
+    until: float
+
+
+class ActivePolicy:
+    """The policy in force of each tenant, re-read at most once a second. One a process."""
+
+    def __init__(self, db: Database, *, keep_seconds: float = KEEP_SECONDS) -> None:
+        self._db = db
+        self._keep_seconds = keep_seconds
+        self._known: dict[int, _Known] = {}
+        self._reading = asyncio.Lock()
+
+    async def of(self, tenant_id: int) -> Policy:
+        """Return the policy in force. Raises Busy if none was ever activated."""
+        known = self._fresh(tenant_id)
+        if known is None:
+            async with self._reading:
+                known = self._fresh(tenant_id) or await self._read(tenant_id)
+        return known.policy
+
+    def _fresh(self, tenant_id: int) -> _Known | None:
+        known = self._known.get(tenant_id)
+        if known is None or asyncio.get_running_loop().time() >= known.until:
+            return None
+        return known
+
+    async def _read(self, tenant_id: int) -> _Known:
+        until = asyncio.get_running_loop().time() + self._keep_seconds
+        async with self._db.connection() as conn:
+            row = await rows.read_active_policy(conn, tenant_id)
+        if row is None:
+            raise Busy("no policy is active yet: activate one first")
+        old = self._known.get(tenant_id)
+        same = old is not None and old.sha256 == row.sha256
+        policy = old.policy if same and old is not None else parse_policy(row.document)
+        known = _Known(policy, row.sha256, until)
+        self._known[tenant_id] = known
+        return known
+
+
+def _queue_rows(policy: Policy) -> list[rows.QueueRow]:
+    return [
+        rows.QueueRow(
+            name=name,
+            title=queue.title,
+            severity=queue.severity,
+            lease_ttl=timedelta(milliseconds=queue.lease_ttl_ms),
+            max_hold=timedelta(milliseconds=queue.max_hold_ms),
+            abandon_threshold=queue.abandon_threshold,
+            escalation_queue=queue.escalation_queue,
+            escalation_boost=float(queue.escalation_boost),
+            undo_window=timedelta(milliseconds=queue.undo_window_ms),
+            release_cooldown=timedelta(milliseconds=queue.release_cooldown_ms),
+            sla=timedelta(milliseconds=queue.sla_ms),
+        )
+        for name, queue in policy.queues.items()
+    ]
