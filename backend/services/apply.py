@@ -28,13 +28,12 @@ from backend.db.connection import Connection, Database
 from backend.db.errors import ContentionError, OutcomeUnknownError, UnavailableError
 from backend.db.event import insert_events
 from backend.domain.ledger import Event, Fact, chain
-from backend.domain.outcome import AppliedDecision, effects_for
+from backend.domain.outcome import Taken, effects_for
 from backend.domain.states import next_state
 from shared.vocabulary import (
     Actor,
     AppliedResult,
     ContentState,
-    DecisionKind,
     EventType,
     ItemSource,
     Outcome,
@@ -202,22 +201,21 @@ def _outgoing(effected: _Effected) -> list[Outgoing]:
     if effected.result is not AppliedResult.APPLIED:
         return []
     row = effected.row
-    applied = AppliedDecision(
-        decision_id=str(row.decision_pk),
+    taken = Taken(
+        decision_id=row.decision_pk,
         tenant=row.tenant,
         content_id=row.content_id,
         seq=effected.events[-1].seq,
-        kind=DecisionKind(row.kind),
+        state=effected.state,
         actor=Actor(row.actor),
         outcome=Outcome(row.outcome),
-        state=effected.state,
-        decided_at=row.now,
+        at=row.now,
         policy_version=row.policy_version,
-        verdict=None if row.verdict is None else Verdict(row.verdict),
         outcome_value=row.outcome_value,
+        verdict=None if row.verdict is None else Verdict(row.verdict),
         reason=row.reason,
         model_version=row.model_version,
-        supersedes=None if row.supersedes is None else str(row.supersedes),
+        supersedes=row.supersedes,
     )
     return [
         Outgoing(
@@ -225,7 +223,7 @@ def _outgoing(effected: _Effected) -> list[Outgoing]:
             content_pk=row.content_pk,
             kind=effect.kind.value,
             key=effect.key,
-            payload=effect.body(),
+            payload=effect.payload,
         )
-        for effect in effects_for(applied)
+        for effect in effects_for(taken)
     ]

@@ -98,7 +98,7 @@ CREATE TABLE exclusion (
   content_id bigint REFERENCES content,
   principal_id bigint NOT NULL REFERENCES principal,
   until timestamptz,
-  why text NOT NULL CHECK (why IN ('released', 'author', 'decided_before', 'conflict', 'four_eyes')),
+  why text NOT NULL CHECK (why IN ('released', 'lapsed', 'author', 'decided_before', 'conflict', 'four_eyes')),
   created_at timestamptz NOT NULL DEFAULT clock(),
   CHECK (num_nonnulls(item_id, content_id) = 1)
 );

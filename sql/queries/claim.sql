@@ -2,9 +2,9 @@
 -- The anti-joins end in OFFSET 0 so that they stay look-ups on the ordered walk and are never turned into a join over the queue.
 
 -- name: claim_next(tenant_id, queue, principal_id, claim_key)^
--- Give run-out leases back and lease the best-ranked item that this person may take, under one reading of the clock; nobody who holds a live lease is given a second.
+-- Give run-out leases back and lease the best-ranked item that this person may take, under one reading of the clock; nobody who holds a live lease is given a second, and what somebody let lapse is not offered to him again for a while.
 WITH q AS MATERIALIZED (
-  SELECT clock() AS now, lease_ttl, abandon_threshold, sla, disabled_at
+  SELECT clock() AS now, lease_ttl, abandon_threshold, release_cooldown, sla
   FROM queue WHERE tenant_id = :tenant_id AND name = :queue),
 held AS MATERIALIZED (
   SELECT id FROM item WHERE owner = :principal_id AND state = 'leased' AND lease_expires > (SELECT now FROM q) LIMIT 1),
@@ -26,6 +26,7 @@ fresh AS MATERIALIZED (
 again AS MATERIALIZED (
   SELECT l.id, l.rank FROM lapsed l, q
   WHERE (cardinality(l.left_by) < q.abandon_threshold OR l.stuck_at IS NOT NULL)
+    AND l.owner <> :principal_id
     AND NOT EXISTS (SELECT FROM held)
     AND NOT EXISTS (SELECT FROM exclusion e WHERE e.item_id = l.id AND e.principal_id = :principal_id
       AND (e.until IS NULL OR e.until > q.now) OFFSET 0)
@@ -59,7 +60,9 @@ logged AS (
   INSERT INTO lease_log (item_id, lease_epoch, happening, principal_id, token, expires_at)
   SELECT l.id, l.lease_epoch, 'lapse', l.owner, NULL::uuid, NULL::timestamptz FROM lapsed l
   UNION ALL
-  SELECT c.id, c.lease_epoch, 'grant', :principal_id, c.fence_token, c.lease_expires FROM changed c WHERE c.granted)
+  SELECT c.id, c.lease_epoch, 'grant', :principal_id, c.fence_token, c.lease_expires FROM changed c WHERE c.granted),
+kept_away AS (
+  INSERT INTO exclusion (item_id, principal_id, until, why) SELECT l.id, l.owner, q.now + q.release_cooldown, 'lapsed' FROM lapsed l, q)
 SELECT c.id AS item_pk, n.content_id, c.queue::text AS queue, c.round, c.source, c.fence_token, NULL::uuid AS claim_key,
   (extract(epoch FROM c.lease_expires - q.now) * 1000)::bigint AS expires_in_ms,
   (extract(epoch FROM q.lease_ttl) * 1000)::bigint AS ttl_ms,

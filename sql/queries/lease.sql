@@ -58,9 +58,9 @@ WHERE state = 'leased' AND lease_expires <= (SELECT clock())
 ORDER BY lease_expires LIMIT :limit FOR UPDATE SKIP LOCKED;
 
 -- name: give_back(item_ids)
--- Return run-out leases to their queue; the token and the last owner stay, so that a late verdict still counts until somebody else takes the item.
+-- Return run-out leases to their queue; the token and the last owner stay, so that a late verdict still counts until somebody else takes the item, who is not the last owner for a while.
 WITH lapsed AS MATERIALIZED (
-  SELECT i.id, i.owner, i.lease_epoch, q.abandon_threshold,
+  SELECT i.id, i.owner, i.lease_epoch, q.abandon_threshold, (SELECT clock()) + q.release_cooldown AS until,
     CASE WHEN i.owner = ANY (i.left_by) THEN i.left_by ELSE i.left_by || i.owner END AS left_by
   FROM item i JOIN queue q ON q.tenant_id = i.tenant_id AND q.name = i.queue
   WHERE i.id = ANY (:item_ids::bigint[]) AND i.state = 'leased' AND i.lease_expires <= (SELECT clock())),
@@ -71,7 +71,9 @@ given AS (
   RETURNING i.id),
 logged AS (
   INSERT INTO lease_log (item_id, lease_epoch, happening, principal_id)
-  SELECT l.id, l.lease_epoch, 'lapse', l.owner FROM lapsed l)
+  SELECT l.id, l.lease_epoch, 'lapse', l.owner FROM lapsed l),
+kept_away AS (
+  INSERT INTO exclusion (item_id, principal_id, until, why) SELECT id, owner, until, 'lapsed' FROM lapsed)
 SELECT id AS item_pk FROM given;
 
 -- name: lock_abandoned(limit)

@@ -1,0 +1,61 @@
+"""The figures of the health screen equal what the tables hold."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from backend.services.cockpit import health
+from shared.vocabulary import Role
+from shared.wire.cockpit import QueueHealth
+from tests.support.desk import QUEUE, Desk
+
+LAPSED = timedelta(minutes=4)
+
+
+async def of(desk: Desk, queue: str = QUEUE) -> QueueHealth:
+    lead = await desk.person(f"lead-{queue}", Role.LEAD)
+    figures = await health(desk.db, lead, desk.policy.version)
+    return next(row for row in figures.queues if row.queue == queue)
+
+
+async def test_waiting_in_review_and_leases_are_counted(desk: Desk) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    for number in range(5):
+        await desk.item(f"c-{number}", rank=number)
+    await desk.lease(ana)
+    await desk.pass_time(LAPSED)
+    await desk.decide(ben, await desk.lease(ben))
+    await desk.lease(ben)
+    row = await of(desk)
+    assert (row.waiting, row.in_review) == (3, 1)
+    assert row.lease_counts == (3, 1, 0, 0, 0, 0)
+
+
+async def test_the_oldest_is_counted_from_its_first_queueing(desk: Desk) -> None:
+    await desk.item()
+    await desk.pass_time(timedelta(minutes=7))
+    row = await of(desk)
+    assert row.oldest_ms is not None
+    assert 415_000 <= row.oldest_ms <= 460_000
+    assert row.sla_ms == 300_000
+
+
+async def test_not_applied_leaves_out_undo_windows(desk: Desk) -> None:
+    ana = await desk.person("ana")
+    lead = await desk.person("lead", Role.LEAD)
+    await desk.item()
+    await desk.decide(ana, await desk.lease(ana))
+    fresh = await health(desk.db, lead, desk.policy.version)
+    assert (fresh.not_applied, fresh.waiting_to_apply) == (0, 1)
+    await desk.pass_time(timedelta(minutes=6))
+    late = await health(desk.db, lead, desk.policy.version)
+    assert (late.not_applied, late.waiting_to_apply) == (1, 0)
+    assert late.not_applied_oldest_ms is not None
+    await desk.apply_all()
+    assert (await health(desk.db, lead, desk.policy.version)).not_applied == 0
+
+
+async def test_a_lead_sees_the_queues_that_he_leads(desk: Desk) -> None:
+    lead = await desk.person("lead", Role.LEAD, queue="cases")
+    figures = await health(desk.db, lead, desk.policy.version)
+    assert [row.queue for row in figures.queues] == ["cases"]
