@@ -1,5 +1,6 @@
-"""The command line: it composes the house and starts it. Nothing heavy is imported before a command
-needs it, so that `--version` and `--help` answer at once.
+"""The command line: it composes the house and starts it.
+
+Nothing heavy is imported before a command needs it, so `--version` and `--help` answer at once.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ _LONGEST_KEY = 1024
 
 
 def server_from(server: str | None) -> str:
-    """Return the server's address: as given, else FENCEPOST_SERVER, else the one on this machine."""
+    """Return the server's address: as given, else FENCEPOST_SERVER, else on this machine."""
     chosen = settings.read()
     return server or chosen.server or f"http://127.0.0.1:{chosen.port}"
 

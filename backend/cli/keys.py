@@ -14,9 +14,10 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter, validators
 
 from backend import settings
-from backend.cli.database import open_place
+from backend.cli.database import default_tenant, open_place
 from backend.cli.failure import Failure
 from backend.db.connection import Database
+from backend.db.principal import list_keys
 from backend.services import keys
 from shared.vocabulary import KeyEnv, Role
 
@@ -26,7 +27,7 @@ RoleName = Literal["producer", "reviewer", "lead"]
 
 
 @key.command
-def create(
+def create(  # noqa: PLR0913 - each is an option of the command line
     *,
     name: str,
     role: RoleName,
@@ -124,6 +125,18 @@ async def _create(
         return await keys.create(db, name, kind, role, queue, chosen, lasting)
 
 
+async def _list(data: Path | None) -> None:
+    async with _database(data) as db, db.connection() as connection:
+        rows = await list_keys(connection, await default_tenant(db))
+    for row in rows:
+        used = f"last used {row.last_used_at:%Y-%m-%d %H:%M}" if row.last_used_at else "never used"
+        state = "revoked" if row.revoked_at else "valid" if row.usable else "not valid"
+        grants = ", ".join(row.grants)
+        sys.stdout.write(f"{row.key_id}  {row.env}  {state:<9}  {row.name}  {grants}  {used}\n")
+    if not rows:
+        sys.stdout.write("there are no keys yet; make one: fencepost key create\n")
+
+
 async def _revoke(key_id: str, data: Path | None) -> None:
     async with _database(data) as db:
         await keys.revoke(db, key_id)
@@ -133,6 +146,6 @@ async def _revoke(key_id: str, data: Path | None) -> None:
 async def _database(data: Path | None) -> AsyncIterator[Database]:
     async with (
         open_place(settings.read(), data, share=True) as place,
-        Database(place.url, size=1) as db,
+        Database(place.url, size=2) as db,
     ):
         yield db

@@ -33,8 +33,9 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StateFile:
-    """The remembered progress of one file into one server. A folder that can't be written to is
-    no error: the submission then begins anew after an interruption.
+    """The remembered progress of one file into one server.
+
+    A folder that can't be written to is no error: an interrupted submission then begins anew.
     """
 
     def __init__(self, source: Path, server: str, folder: Path | None = None) -> None:

@@ -23,8 +23,9 @@ class Row(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Rows to send together. `end` and `lines` say how far the file is read with them, `tail` how
-    its last line ends.
+    """Rows to send together.
+
+    `end` and `lines` say how far the file is read with them, `tail` how its last line ends.
     """
 
     rows: tuple[Row, ...]

@@ -47,13 +47,14 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     with_parent: bool = False
 
 
-def serve(
+def serve(  # noqa: PLR0913 - each is an option of the command line
     *,
     host: str | None = None,
     port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] | None = None,
     data: Path | None = None,
     policy: str | None = None,
     insecure: Switch = False,
+    database: Annotated[str | None, Parameter(show=False)] = None,
     without_applier: Hidden = False,
     with_parent: Hidden = False,
 ) -> None:
@@ -75,12 +76,16 @@ def serve(
         the one in force stays; at the very first start that is standard.
     insecure
         Listen on an address that others can reach, without TLS.
+    database
+        Address of the database, whatever the environment says: for the demo.
     without_applier
         Leave every decision without effect: for tests.
     with_parent
         Stop when standard input ends.
     """
     chosen = settings.read()
+    if database is not None:
+        chosen = msgspec.structs.replace(chosen, database_url=database, admin_url=None)
     options = Options(
         host=host or chosen.host,
         port=chosen.port if port is None else port,
@@ -214,7 +219,5 @@ async def _answer(server: HttpServer, listener: socket.socket) -> None:
 async def _tell(server: HttpServer, listener: socket.socket, place: Place, version: str) -> None:
     await server.answering.wait()
     where = f"embedded database in {place.server.folder}" if place.server else "database at its URL"
-    sys.stdout.write(
-        f"fencepost is ready at {address_of(listener)} (policy {version}, {where})\n"
-    )
+    sys.stdout.write(f"fencepost is ready at {address_of(listener)} (policy {version}, {where})\n")
     sys.stdout.flush()

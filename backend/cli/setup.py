@@ -1,4 +1,4 @@
-"""`fencepost bootstrap` and `fencepost migrate`: what an operator does once, and at each upgrade."""
+"""`fencepost bootstrap` and `fencepost migrate`: what an operator does at first and at upgrades."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ def bootstrap(*, data: Path | None = None) -> None:
 
 
 def migrate(*, status: Switch = False, dry_run: Switch = False, data: Path | None = None) -> None:
-    """Bring the schema forward: what is missing is carried out in order, each file whole or not
-    at all. Needs FENCEPOST_ADMIN_URL unless the embedded database is used.
+    """Bring the schema forward.
+
+    What is missing is carried out in order, each file whole or not at all. Needs
+    FENCEPOST_ADMIN_URL unless the embedded database is used.
 
     Parameters
     ----------

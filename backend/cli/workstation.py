@@ -39,4 +39,4 @@ def hand_over(view: str, arguments: tuple[str, ...]) -> NoReturn:
     """Become the terminal's program."""
     sys.stdout.flush()
     command = command_line(view, arguments)
-    os.execv(command[0], command)
+    os.execv(command[0], command)  # noqa: S606 - our own interpreter, no shell is meant

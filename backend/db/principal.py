@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
-from backend.db.statements import maybe, run, statements
+from backend.db.statements import many, maybe, run, statements
 
 _SQL = statements("principal")
 
@@ -38,6 +38,20 @@ class PrincipalRow(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     kind: str
     active: bool
+
+
+class ListedKeyRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A key as an operator sees it; a grant is `role`, or `role:queue` for one queue."""
+
+    key_id: str
+    env: str
+    name: str
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    usable: bool
+    grants: list[str]
 
 
 async def find_key(conn: Any, key_id: str) -> KeyRow | None:
@@ -100,3 +114,8 @@ async def revoke_key(conn: Any, key_id: str) -> bool:
 async def queue_exists(conn: Any, tenant_id: int, name: str) -> bool:
     """Tell whether the tenant has an open queue of this name."""
     return bool(await _SQL["queue_exists"](conn, tenant_id=tenant_id, name=name))
+
+
+async def list_keys(conn: Any, tenant_id: int) -> list[ListedKeyRow]:
+    """List the keys of a tenant, newest last."""
+    return await many(_SQL["list_keys"], ListedKeyRow, conn, tenant_id=tenant_id)

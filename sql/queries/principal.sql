@@ -48,3 +48,12 @@ RETURNING principal_id;
 -- Tell whether a tenant has an open queue of this name.
 SELECT EXISTS (SELECT FROM queue
   WHERE tenant_id = :tenant_id AND name = :name AND disabled_at IS NULL);
+
+-- name: list_keys(tenant_id)
+-- List the keys of a tenant with their holders, newest last; no secret, and no hash of one.
+SELECT k.id AS key_id, k.env, p.name, k.created_at, k.expires_at, k.last_used_at, k.revoked_at,
+  k.revoked_at IS NULL AND p.active AND (k.expires_at IS NULL OR k.expires_at > m.at) AS usable,
+  (SELECT coalesce(array_agg(g.role || coalesce(':' || g.queue::text, '') ORDER BY g.id), '{}')
+   FROM role_grant g WHERE g.principal_id = p.id) AS grants
+FROM (SELECT clock() AS at OFFSET 0) AS m, api_key k JOIN principal p ON p.id = k.principal_id
+WHERE p.tenant_id = :tenant_id ORDER BY k.created_at, k.id;

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -70,5 +69,5 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(source: Path, tmp_path: 
 def test_the_state_is_for_its_owner_alone(source: Path, tmp_path: Path) -> None:
     file = StateFile(source, "http://one", tmp_path / "state")
     file.save(Progress())
-    assert os.stat(file.path).st_mode & 0o077 == 0
-    assert os.stat(file.path.parent).st_mode & 0o077 == 0
+    assert file.path.stat().st_mode & 0o077 == 0
+    assert file.path.parent.stat().st_mode & 0o077 == 0

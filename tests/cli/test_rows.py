@@ -50,9 +50,10 @@ def test_a_bad_row_leaves_its_neighbours_alone() -> None:
 
 
 def test_dropping_a_field_leaves_the_others_to_the_last_digit() -> None:
-    text = '{"labels": {"hate":0.10,"hate":0.2000000000000000001}, "human": {"x": [1]}, "t": "é\\u00e9"}'
+    labels = '{"hate":0.10,"hate":0.2000000000000000001}'
+    text = f'{{"labels": {labels}, "human": {{"x": [1]}}, "t": "é\\u00e9"}}'
     row = check_row(1, text.encode(), {"human"})
-    assert b'{"hate":0.10,"hate":0.2000000000000000001}' in row.data
+    assert labels.encode() in row.data
     assert json.loads(row.data)["t"] == "éé"
     assert b"human" not in row.data
 
