@@ -71,6 +71,6 @@ def _pattern(
 
 def _unknown(scores: Mapping[str, Decimal], policy: Policy) -> tuple[str, ...]:
     unknown = sorted(scores.keys() - policy.categories.keys())
-    if not all(ZERO <= scores[name] <= ONE for name in unknown):
+    if not all(scores[name].is_finite() and ZERO <= scores[name] <= ONE for name in unknown):
         raise ValueError("a score lies in [0, 1]")
     return tuple(unknown)
