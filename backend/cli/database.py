@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from backend import settings
 from backend.cli.failure import Failure
 from backend.db import embedded, migrate
 from backend.db.bootstrap import RUNTIME, bootstrap
@@ -15,7 +16,6 @@ from backend.db.connection import Database
 from backend.db.errors import DatabaseError
 from backend.db.principal import find_tenant
 from backend.domain.model import DEFAULT_TENANT
-from backend.settings import Settings
 
 NAME = "fencepost"
 _NO_ADMIN = "FENCEPOST_ADMIN_URL must name an administrator's address for that"
@@ -37,20 +37,20 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 @contextlib.asynccontextmanager
 async def open_place(
-    settings: Settings, data: Path | None, *, fresh: bool = False, share: bool = False
+    chosen: settings.Settings, data: Path | None, *, fresh: bool = False, share: bool = False
 ) -> AsyncIterator[Place]:
     """Find the database, starting the embedded one if it is ours to start.
 
     `fresh` always means an embedded one of our own in a temporary folder. With `share` the
     embedded server of a running `serve` is used. Raises Failure or EmbeddedError.
     """
-    if settings.database_url and not fresh:
+    if chosen.database_url and not fresh:
         if data is not None:
             raise Failure("--data is for the embedded database, but DATABASE_URL is set.", 2)
-        yield Place(url=settings.database_url, admin_url=settings.admin_url)
+        yield Place(url=chosen.database_url, admin_url=chosen.admin_url)
         return
     async with embedded.server(
-        data or settings.data_folder, fresh=fresh, share=share, binaries=settings.pg_bin_folder
+        data or chosen.data_folder, fresh=fresh, share=share, binaries=chosen.pg_bin_folder
     ) as server:
         yield Place(url=server.url(NAME, RUNTIME), admin_url=server.url(NAME), server=server)
 
@@ -76,6 +76,19 @@ async def make_ready(place: Place) -> None:
     if any(one.applied_at for one in standing):
         raise Failure(str(problem))
     await migrate.migrate(place.admin())
+
+
+@contextlib.asynccontextmanager
+async def open_database(data: Path | None) -> AsyncIterator[Database]:
+    """Open the database for a command that needs no more than a connection or two.
+
+    An embedded database that nobody serves is started for as long as that takes, and set up.
+    """
+    async with open_place(settings.read(), data, share=True) as place:
+        if place.server is not None and place.server.pid is not None:
+            await make_ready(place)
+        async with Database(place.url, size=2) as db:
+            yield db
 
 
 async def default_tenant(db: Database) -> int:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,9 +12,8 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter, validators
 
 from backend import settings
-from backend.cli.database import default_tenant, open_place
+from backend.cli.database import default_tenant, open_database
 from backend.cli.failure import Failure
-from backend.db.connection import Database
 from backend.db.principal import list_keys
 from backend.services import keys
 from shared.vocabulary import KeyEnv, Role
@@ -121,12 +118,12 @@ async def _create(
 ) -> str:
     kind = "service" if role is Role.PRODUCER else "person"
     chosen = KeyEnv(env or settings.read().env)
-    async with _database(data) as db:
+    async with open_database(data) as db:
         return await keys.create(db, name, kind, role, queue, chosen, lasting)
 
 
 async def _list(data: Path | None) -> None:
-    async with _database(data) as db, db.connection() as connection:
+    async with open_database(data) as db, db.connection() as connection:
         rows = await list_keys(connection, await default_tenant(db))
     for row in rows:
         used = f"last used {row.last_used_at:%Y-%m-%d %H:%M}" if row.last_used_at else "never used"
@@ -138,14 +135,5 @@ async def _list(data: Path | None) -> None:
 
 
 async def _revoke(key_id: str, data: Path | None) -> None:
-    async with _database(data) as db:
+    async with open_database(data) as db:
         await keys.revoke(db, key_id)
-
-
-@asynccontextmanager
-async def _database(data: Path | None) -> AsyncIterator[Database]:
-    async with (
-        open_place(settings.read(), data, share=True) as place,
-        Database(place.url, size=2) as db,
-    ):
-        yield db

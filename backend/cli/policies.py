@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from cyclopts import App
 
-from backend import settings
-from backend.cli.database import default_tenant, open_place
+from backend.cli.database import default_tenant, open_database
 from backend.cli.failure import Failure
 from backend.db.connection import Database
 from backend.db.policy import read_active_policy
@@ -117,24 +114,15 @@ async def ensure_policy(db: Database, wanted: str | None) -> str:
 
 
 async def _activate(name: str, data: Path | None) -> str:
-    async with _database(data) as db:
+    async with open_database(data) as db:
         return await ensure_policy(db, name)
 
 
 async def _active_text(data: Path | None) -> str:
-    async with _database(data) as db:
+    async with open_database(data) as db:
         tenant_id = await default_tenant(db)
         async with db.connection() as connection:
             row = await read_active_policy(connection, tenant_id)
     if row is None:
         raise Failure("no policy is in force yet.")
     return row.document
-
-
-@asynccontextmanager
-async def _database(data: Path | None) -> AsyncIterator[Database]:
-    async with (
-        open_place(settings.read(), data, share=True) as place,
-        Database(place.url, size=1) as db,
-    ):
-        yield db
