@@ -10,6 +10,8 @@ import msgspec
 
 from backend.db import policy as rows
 from backend.db.connection import Database
+from backend.db.principal import find_tenant
+from backend.domain.model import DEFAULT_TENANT
 from backend.domain.policy import Policy, parse_policy, policy_sha256
 from backend.domain.refusals import Busy, InvalidField
 
@@ -98,6 +100,15 @@ class ActivePolicy:
         known = _Known(policy, row.sha256, until)
         self._known[tenant_id] = known
         return known
+
+
+async def refuse_unready(db: Database) -> None:
+    """Raise Busy unless the database answers and the default tenant has a policy in force."""
+    async with db.connection() as conn:
+        tenant_id = await find_tenant(conn, DEFAULT_TENANT)
+        row = None if tenant_id is None else await rows.read_active_policy(conn, tenant_id)
+    if row is None:
+        raise Busy("no policy is active yet: activate one first")
 
 
 def _queue_rows(policy: Policy) -> list[rows.QueueRow]:

@@ -1,0 +1,86 @@
+"""The description of the API as JSON: what the framework knows, and what it can't see.
+
+Bodies are decoded by our own decoders and refusals are all of one shape, so both are added here.
+There is no page beside it: such pages fetch their scripts from elsewhere.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import msgspec
+from litestar import Request
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.openapi.spec import Components, License, SecurityScheme
+from litestar.routes import HTTPRoute
+
+from backend.api.access import access_of
+from backend.api.bodies import JSON, NDJSON
+from shared.problems import PROBLEM_MEDIA_TYPE, Problem
+
+_REF = "#/components/schemas/{name}"
+_BEARER: dict[str, list[str]] = {"bearer": []}
+
+
+class Described(JsonRenderPlugin):
+    """The schema with request bodies, refusals and who needs a key."""
+
+    def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
+        """Return the whole description."""
+        schema = deepcopy(openapi_schema)
+        for route in request.app.routes:
+            if isinstance(route, HTTPRoute) and route.path_format in schema["paths"]:
+                _describe(schema, route)
+        return msgspec.json.encode(schema)
+
+
+def openapi_config(version: str) -> OpenAPIConfig:
+    """Return the settings under which `/schema/openapi.json` is served."""
+    return OpenAPIConfig(
+        title="fencepost",
+        version=version,
+        license=License(name="Apache-2.0"),
+        use_handler_docstrings=True,
+        components=Components(
+            security_schemes={"bearer": SecurityScheme(type="http", scheme="bearer")}
+        ),
+        render_plugins=[Described()],
+    )
+
+
+def _describe(schema: dict[str, Any], route: HTTPRoute) -> None:
+    operations = schema["paths"][route.path_format]
+    for handler in route.route_handlers:
+        for method in handler.http_methods:
+            operation = operations.get(method.lower())
+            if operation is None:
+                continue
+            access = access_of(handler)
+            operation["security"] = [] if access is None or access.public else [_BEARER]
+            operation["responses"].pop("400", None)
+            operation["responses"]["default"] = {
+                "description": "Refused: `code` says why, `field` what is at fault.",
+                "content": {PROBLEM_MEDIA_TYPE: {"schema": _named(schema, Problem)}},
+            }
+            body = handler.opt.get("body")
+            if body is not None:
+                operation["requestBody"] = {"required": True, "content": _content(schema, body)}
+
+
+def _content(schema: dict[str, Any], body: Any) -> dict[str, Any]:
+    content = {JSON: {"schema": _named(schema, body)}}
+    (row, *_) = getattr(body, "__args__", (None,))
+    if row is not None:
+        content[NDJSON] = {"schema": _named(schema, row)}
+    return content
+
+
+def _named(schema: dict[str, Any], kind: Any) -> dict[str, Any]:
+    """Return the schema of a type, its parts being added to the components."""
+    (described,), parts = msgspec.json.schema_components([kind], ref_template=_REF)
+    components = schema.setdefault("components", {}).setdefault("schemas", {})
+    for name, part in parts.items():
+        components.setdefault(name, part)
+    return described
