@@ -156,7 +156,8 @@ class Database:
             await transaction.commit()
         except BaseException as error:
             if isinstance(error, (*BROKEN, TimeoutError)) or not isinstance(error, Exception):
-                connection.terminate()
+                with contextlib.suppress(asyncpg.InterfaceError):  # the pool was faster
+                    connection.terminate()
             ours = translated(error, committing=committing)
             if ours is error:
                 raise
@@ -177,7 +178,8 @@ class Database:
             yield connection
         except BaseException as error:
             if isinstance(error, (*BROKEN, TimeoutError)) or not isinstance(error, Exception):
-                connection.terminate()
+                with contextlib.suppress(asyncpg.InterfaceError):  # the pool was faster
+                    connection.terminate()
             ours = translated(error, committing=True)
             if ours is error:
                 raise

@@ -160,14 +160,16 @@ async def _as_owner(admin_url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.
     """Connect, wait for our turn, and become the owner of the schema."""
     connection = await asyncpg.connect(admin_url)
     try:
-        async with asyncio.timeout(_PATIENCE_FOR_TURN):
-            await _setting(connection, "take_turn", key=_TURN)
-        await _setting(connection, "become_owner", lock_timeout=_PATIENCE_FOR_TABLES)
+        try:
+            async with asyncio.timeout(_PATIENCE_FOR_TURN):
+                await _setting(connection, "take_turn", key=_TURN)
+        except TimeoutError as error:
+            raise MigrationError("another migration has been running for too long") from error
+        try:
+            await _setting(connection, "become_owner", lock_timeout=_PATIENCE_FOR_TABLES)
+        except asyncpg.InvalidParameterValueError as error:
+            raise MigrationError(f"{error}: run bootstrap first") from error
         yield connection
-    except TimeoutError as error:
-        raise MigrationError("another migration has been running for too long") from error
-    except asyncpg.UndefinedObjectError as error:
-        raise MigrationError(f"{error}: run bootstrap first") from error
     finally:
         await connection.close()
 
@@ -187,9 +189,12 @@ async def _applied(connection: Any) -> list[Applied]:
 async def _make_table(connection: asyncpg.Connection[asyncpg.Record]) -> None:
     if await _is_kept(connection):
         return
-    async with connection.transaction():
-        await _setting(connection, "create_migration_table")
-        await _setting(connection, "grant_migration_table")
+    try:
+        async with connection.transaction():
+            await _setting(connection, "create_migration_table")
+            await _setting(connection, "grant_migration_table")
+    except asyncpg.InvalidSchemaNameError as error:
+        raise MigrationError(f"{error}: run bootstrap first") from error
 
 
 async def _is_kept(connection: Any) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import asyncpg
 import pytest
 
 from backend.db.bootstrap import bootstrap
+from backend.db.migrate import migrate
 from tests.support.postgres import Cluster, Dsn
 
 
@@ -30,8 +32,6 @@ async def test_a_name_that_needs_quotes_is_quoted(cluster: Cluster) -> None:
 
 
 async def test_an_administrator_without_superuser_rights_can_do_it_all(cluster: Cluster) -> None:
-    from backend.db.migrate import migrate
-
     root = await asyncpg.connect(cluster.dsn("postgres").admin)
     await root.execute("CREATE ROLE plain_admin LOGIN CREATEROLE CREATEDB")
     for role in ("fencepost_owner", "fencepost_runtime", "fencepost_reader"):
@@ -72,6 +72,8 @@ async def test_the_reader_writes_nothing(dsn: Dsn) -> None:
     await connection.close()
 
 
-async def test_the_runtime_role_makes_nothing_in_the_schema(runtime: asyncpg.Connection) -> None:  # type: ignore[type-arg]
+async def test_the_runtime_role_makes_nothing_in_the_schema(
+    runtime: asyncpg.Connection[Any],
+) -> None:
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await runtime.execute("CREATE TABLE fencepost.mine ()")
