@@ -103,11 +103,12 @@ ALTER TABLE payload ENABLE ROW LEVEL SECURITY;
 ALTER TABLE evidence ENABLE ROW LEVEL SECURITY;
 CREATE POLICY runtime_all ON payload TO fencepost_runtime USING (true) WITH CHECK (true);
 CREATE POLICY runtime_all ON evidence TO fencepost_runtime USING (true) WITH CHECK (true);
+-- Names are written in full: it runs with the path of whoever asks, who may have temporary tables of these names.
 CREATE FUNCTION may_read(wanted_content bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (
-    SELECT FROM content c
-    JOIN principal p ON p.tenant_id = c.tenant_id AND p.active
-    JOIN role_grant g ON g.principal_id = p.id AND g.role IN ('lead', 'auditor')
+    SELECT FROM fencepost.content c
+    JOIN fencepost.principal p ON p.tenant_id = c.tenant_id AND p.active
+    JOIN fencepost.role_grant g ON g.principal_id = p.id AND g.role IN ('lead', 'auditor')
     WHERE c.id = wanted_content AND p.id = nullif(current_setting('fencepost.principal', true), '')::bigint)
 $$;
 REVOKE ALL ON FUNCTION may_read(bigint) FROM PUBLIC;
