@@ -40,7 +40,7 @@ SAFE = {"child_safety": "0.01", "terror": "0.01", "violence": "0.01", "hate": "0
         ("1.000", Band.BLOCK),
     ],
 )
-def test_both_thresholds_belong_to_review(score: str, band: Band):
+def test_both_thresholds_belong_to_review(score: str, band: Band) -> None:
     assert decide(scores(hate=score), (), ONE).band is band
 
 
@@ -58,7 +58,9 @@ def test_both_thresholds_belong_to_review(score: str, band: Band):
         ("0.5", "0.5", "0.51", Band.BLOCK),
     ],
 )
-def test_thresholds_at_the_ends_and_on_one_another(low: str, high: str, score: str, band: Band):
+def test_thresholds_at_the_ends_and_on_one_another(
+    low: str, high: str, score: str, band: Band
+) -> None:
     narrow = policy({"hate": category(low, high)})
     assert decide(scores(hate=score), (), narrow).band is band
 
@@ -74,7 +76,7 @@ def test_thresholds_at_the_ends_and_on_one_another(low: str, high: str, score: s
 )
 def test_the_strictest_category_decides_and_not_an_average(
     labels: dict[str, str], band: Band, deciding: str
-):
+) -> None:
     banding = decide(scores(**labels), (), MIXED)
     assert (banding.band, banding.deciding) == (band, deciding)
 
@@ -92,19 +94,19 @@ def test_the_strictest_category_decides_and_not_an_average(
 )
 def test_the_deciding_category_has_the_highest_severity_then_score_then_name(
     labels: dict[str, str], deciding: str
-):
+) -> None:
     banding = decide(scores(**labels), (), MIXED)
     assert banding.deciding == deciding
     assert banding.risk_score == Decimal(labels[deciding])
 
 
-def test_scores_that_differ_in_the_fortieth_place_still_break_a_tie():
+def test_scores_that_differ_in_the_fortieth_place_still_break_a_tie() -> None:
     nearly = "0.5000000000000000000000000000000000000001"
     banding = decide(scores(**{**SAFE, "violence": nearly, "hate": "0.5"}), (), MIXED)
     assert banding.deciding == "violence"
 
 
-def test_a_missing_fail_closed_score_holds():
+def test_a_missing_fail_closed_score_holds() -> None:
     banding = decide(scores(terror="0.01", violence="0", hate="0", spam="0"), (), MIXED)
     assert (banding.band, banding.outcome) == (Band.HELD, Outcome.HOLD)
     assert (banding.deciding, banding.risk_score) == ("child_safety", None)
@@ -112,7 +114,7 @@ def test_a_missing_fail_closed_score_holds():
     assert not banding.needs_person
 
 
-def test_a_missing_fail_open_score_lets_pass_and_asks_for_a_rescore():
+def test_a_missing_fail_open_score_lets_pass_and_asks_for_a_rescore() -> None:
     banding = decide(scores(child_safety="0", terror="0", hate="0", spam="0"), (), MIXED)
     assert (banding.band, banding.outcome) == (Band.ALLOW, Outcome.ALLOW)
     assert banding.rescore == ("violence",)
@@ -120,25 +122,25 @@ def test_a_missing_fail_open_score_lets_pass_and_asks_for_a_rescore():
     assert "violence" in banding.warnings[0]
 
 
-def test_a_score_that_no_scorer_should_give_is_not_missing():
+def test_a_score_that_no_scorer_should_give_is_not_missing() -> None:
     spare = policy({"hate": category(), "spam": category()}, covered=["hate"])
     banding = decide(scores(hate="0.1"), (), spare)
     assert (banding.band, banding.rescore) == (Band.ALLOW, ())
     assert [row.category for row in banding.rows] == ["hate"]
 
 
-def test_a_fail_closed_category_holds_even_if_no_scorer_covers_it():
+def test_a_fail_closed_category_holds_even_if_no_scorer_covers_it() -> None:
     hole = policy({"hate": category(), "terror": category(fail_closed=True)}, covered=["hate"])
     assert decide(scores(hate="0.1"), (), hole).band is Band.HELD
 
 
-def test_while_scores_are_on_their_way_every_missing_one_holds():
+def test_while_scores_are_on_their_way_every_missing_one_holds() -> None:
     banding = decide({}, (), ONE, complete=False)
     assert (banding.band, banding.missing) == (Band.HELD, ("hate",))
     assert decide({}, (), ONE).band is Band.ALLOW
 
 
-def test_an_unknown_category_holds_with_a_warning_that_does_not_repeat_it():
+def test_an_unknown_category_holds_with_a_warning_that_does_not_repeat_it() -> None:
     banding = decide(scores(hate="0.1", made_up="0.2"), (), ONE)
     assert (banding.band, banding.deciding) == (Band.HELD, "made_up")
     assert banding.unknown == ("made_up",)
@@ -146,43 +148,43 @@ def test_an_unknown_category_holds_with_a_warning_that_does_not_repeat_it():
     assert banding.rows[-1].band is Band.HELD
 
 
-def test_among_unknown_categories_the_highest_score_then_the_name_decides():
+def test_among_unknown_categories_the_highest_score_then_the_name_decides() -> None:
     banding = decide(scores(hate="0.1", b="0.7", a="0.7", c="0.1"), (), ONE)
     assert banding.deciding == "a"
 
 
-def test_a_missing_category_of_the_policy_decides_before_an_unknown_one():
+def test_a_missing_category_of_the_policy_decides_before_an_unknown_one() -> None:
     closed = policy({"terror": category(severity=0, fail_closed=True)})
     assert decide(scores(a="0.9"), (), closed).deciding == "terror"
 
 
-def test_an_unknown_category_does_not_stop_a_block():
+def test_an_unknown_category_does_not_stop_a_block() -> None:
     banding = decide(scores(hate="0.99", made_up="0.2"), (), ONE)
     assert (banding.band, banding.unknown) == (Band.BLOCK, ("made_up",))
 
 
-def test_a_rule_hit_is_a_score_of_one_by_rules():
+def test_a_rule_hit_is_a_score_of_one_by_rules() -> None:
     banding = decide(scores(hate="0.1"), (hit("hate", "slur_list"),), ONE)
     assert (banding.band, banding.actor) == (Band.BLOCK, Actor.RULES)
     assert banding.risk_score == 1
     assert banding.explanation["rules"] == ["slur_list"]
 
 
-def test_a_rule_hit_elsewhere_leaves_the_model_the_actor():
+def test_a_rule_hit_elsewhere_leaves_the_model_the_actor() -> None:
     banding = decide(scores(**{**SAFE, "violence": "0.99"}), (hit("spam"),), MIXED)
     assert (banding.deciding, banding.actor) == ("violence", Actor.MODEL)
 
 
-def test_a_rule_hit_stands_in_for_a_missing_score():
+def test_a_rule_hit_stands_in_for_a_missing_score() -> None:
     banding = decide({}, (hit("terror"),), policy({"terror": category(fail_closed=True)}))
     assert (banding.band, banding.missing) == (Band.BLOCK, ())
 
 
-def test_a_rule_hit_of_an_unknown_category_holds():
+def test_a_rule_hit_of_an_unknown_category_holds() -> None:
     assert decide(scores(hate="0.1"), (hit("made_up"),), ONE).band is Band.HELD
 
 
-def test_a_rule_hit_where_nothing_may_be_blocked_goes_to_people():
+def test_a_rule_hit_where_nothing_may_be_blocked_goes_to_people() -> None:
     never = policy({"hate": category("0.2", "1")})
     assert decide({}, (hit("hate"),), never).band is Band.REVIEW
 
@@ -200,16 +202,16 @@ def test_a_rule_hit_where_nothing_may_be_blocked_goes_to_people():
         ({**SAFE}, Band.ALLOW, False),
     ],
 )
-def test_who_needs_a_person(labels: dict[str, str], band: Band, asks: bool):
+def test_who_needs_a_person(labels: dict[str, str], band: Band, asks: bool) -> None:
     banding = decide(scores(**labels), (), MIXED)
     assert (banding.band, banding.needs_person) == (band, asks)
 
 
-def test_an_item_ranks_by_the_deciding_category():
+def test_an_item_ranks_by_the_deciding_category() -> None:
     assert decide(scores(**{**SAFE, "hate": "0.5", "spam": "0.9"}), (), MIXED).severity == 60
 
 
-def test_a_blocked_content_ranks_by_the_fail_closed_category_that_asks():
+def test_a_blocked_content_ranks_by_the_fail_closed_category_that_asks() -> None:
     banding = decide(scores(**{**SAFE, "spam": "0.99", "terror": "0.5"}), (), MIXED)
     assert (banding.deciding, banding.severity) == ("spam", 90)
 
@@ -222,25 +224,25 @@ def test_a_blocked_content_ranks_by_the_fail_closed_category_that_asks():
         ("0.99", Outcome.REMOVE),
     ],
 )
-def test_each_band_has_one_outcome(band: str, outcome: Outcome):
+def test_each_band_has_one_outcome(band: str, outcome: Outcome) -> None:
     assert decide(scores(hate=band), (), ONE).outcome is outcome
 
 
 @pytest.mark.parametrize("score", ["NaN", "sNaN", "Infinity", "-Infinity", "1.0001", "-0.0001"])
 @pytest.mark.parametrize("name", ["hate", "unknown"])
-def test_what_is_no_score_never_gets_a_band(name: str, score: str):
+def test_what_is_no_score_never_gets_a_band(name: str, score: str) -> None:
     with pytest.raises(ValueError, match="score"):
         decide({name: Decimal(score)}, (), ONE)
 
 
-def test_a_policy_without_scores_to_give_lets_pass_without_a_deciding_category():
+def test_a_policy_without_scores_to_give_lets_pass_without_a_deciding_category() -> None:
     banding = decide({}, (), policy({"hate": category()}, covered=[]))
     assert (banding.band, banding.deciding, banding.rows) == (Band.ALLOW, None, ())
     assert banding.explanation["category"] is None
     assert banding.explanation["otherwise"] is None
 
 
-def test_the_explanation_names_threshold_side_and_what_would_have_decided():
+def test_the_explanation_names_threshold_side_and_what_would_have_decided() -> None:
     banding = decide(scores(**{**SAFE, "violence": "0.960", "hate": "0.3"}), (), MIXED)
     assert banding.explanation == {
         "v": 1,
@@ -274,37 +276,37 @@ def test_the_explanation_names_threshold_side_and_what_would_have_decided():
 )
 def test_the_explanation_says_on_which_side_the_score_lies(
     labels: dict[str, str], side: str, otherwise: dict[str, str] | None
-):
+) -> None:
     told = decide(scores(**labels), (), ONE).explanation
     assert (told["side"], told["otherwise"]) == (side, otherwise)
 
 
-def test_otherwise_breaks_ties_by_score_too():
+def test_otherwise_breaks_ties_by_score_too() -> None:
     labels = {**SAFE, "terror": "0.99", "violence": "0.6", "hate": "0.5"}
     told = decide(scores(**labels), (), MIXED).explanation
     assert told["otherwise"] == {"band": "REVIEW", "category": "violence"}
 
 
-def test_an_explanation_names_at_most_twenty_unknown_categories():
+def test_an_explanation_names_at_most_twenty_unknown_categories() -> None:
     many = {f"x{n}": Decimal("0.5") for n in range(500)}
     told = decide(many, (), ONE).explanation
     assert len(told["unknown"]) == 20
 
 
-def test_rows_stand_in_order_of_severity_and_then_name():
+def test_rows_stand_in_order_of_severity_and_then_name() -> None:
     rows = decide(scores(**SAFE), (), MIXED).rows
     assert [row.category for row in rows] == ["child_safety", "terror", "hate", "violence", "spam"]
     assert (rows[0].low, rows[0].high, rows[0].score) == ("0.20", "0.95", "0.01")
 
 
-def test_the_shipped_policy_holds_a_submission_without_fail_closed_scores():
+def test_the_shipped_policy_holds_a_submission_without_fail_closed_scores() -> None:
     banding = decide(scores(violence="0.1", spam="0.99"), (), shipped("standard"))
     assert banding.band is Band.BLOCK
     banding = decide(scores(violence="0.1", spam="0.01"), (), shipped("standard"))
     assert (banding.band, banding.missing) == (Band.HELD, ("child_safety", "terror"))
 
 
-def test_the_memory_of_findings_is_bounded_and_changes_no_answer():
+def test_the_memory_of_findings_is_bounded_and_changes_no_answer() -> None:
     names = [f"c{n}" for n in range(14)]
     wide = policy({name: category() for name in names})
     for pattern in range(5_000):

@@ -105,7 +105,7 @@ def plain_needs_person(rows: list[Row]) -> bool:
 @given(policies(), labels, hits, st.booleans())
 def test_the_engine_says_what_a_plain_reading_says(
     under: Policy, given_labels: dict[str, Decimal], fired: list[RuleHit], complete: bool
-):
+) -> None:
     banding = decide(given_labels, fired, under, complete=complete)
     rows = list(plain_rows(given_labels, fired, under, complete))
     deciding = plain_deciding(rows)
@@ -126,7 +126,7 @@ def test_the_engine_says_what_a_plain_reading_says(
 @given(policies(), labels, hits, st.booleans())
 def test_otherwise_is_what_decides_when_the_deciding_category_is_not_asked(
     under: Policy, given_labels: dict[str, Decimal], fired: list[RuleHit], complete: bool
-):
+) -> None:
     banding = decide(given_labels, fired, under, complete=complete)
     rows = list(plain_rows(given_labels, fired, under, complete))
     other = plain_deciding([row for row in rows if row.name != banding.deciding])
@@ -137,14 +137,14 @@ def test_otherwise_is_what_decides_when_the_deciding_category_is_not_asked(
 @given(policies(), labels, hits)
 def test_every_explanation_has_canonical_bytes(
     under: Policy, given_labels: dict[str, Decimal], fired: list[RuleHit]
-):
+) -> None:
     assert canonical_bytes(decide(given_labels, fired, under).explanation)
 
 
 @given(policies(), labels, st.sampled_from(NAMES), decimals, decimals)
 def test_a_higher_score_never_makes_the_band_milder(
     under: Policy, given_labels: dict[str, Decimal], name: str, one: Decimal, two: Decimal
-):
+) -> None:
     low, high = sorted([one, two])
     milder = decide({**given_labels, name: low}, (), under).band
     stricter = decide({**given_labels, name: high}, (), under).band
@@ -154,7 +154,7 @@ def test_a_higher_score_never_makes_the_band_milder(
 @given(policies(), labels, hits)
 def test_nothing_fail_closed_is_let_pass_without_a_score(
     under: Policy, given_labels: dict[str, Decimal], fired: list[RuleHit]
-):
+) -> None:
     banding = decide(given_labels, fired, under)
     scored = given_labels.keys() | {rule.category for rule in fired}
     unscored = [n for n, c in under.categories.items() if c.fail_closed and n not in scored]
@@ -164,7 +164,7 @@ def test_nothing_fail_closed_is_let_pass_without_a_score(
 @given(policies(), labels, hits, st.randoms())
 def test_the_order_of_labels_changes_nothing(
     under: Policy, given_labels: dict[str, Decimal], fired: list[RuleHit], chance: object
-):
+) -> None:
     names = list(given_labels)
     chance.shuffle(names)  # type: ignore[attr-defined]
     other = decide({name: given_labels[name] for name in names}, fired, under)

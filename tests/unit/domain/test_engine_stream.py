@@ -41,7 +41,7 @@ def plain_count(bounds: dict[str, tuple[str, str]]) -> Counter[str]:
 
 
 @needs_stream
-def test_the_example_policy_bands_the_stream_as_a_plain_count_does():
+def test_the_example_policy_bands_the_stream_as_a_plain_count_does() -> None:
     bounds = {"hate": ("0.20", "0.95"), "offensive": ("0.20", "0.95")}
     assert our_count(shipped("hate-offensive")) == plain_count(bounds)
 
@@ -59,6 +59,6 @@ def test_the_example_policy_bands_the_stream_as_a_plain_count_does():
 )
 def test_other_thresholds_band_the_stream_as_a_plain_count_does(
     bounds: dict[str, tuple[str, str]],
-):
+) -> None:
     under = policy({name: category(low, high) for name, (low, high) in bounds.items()})
     assert our_count(under) == plain_count(bounds)

@@ -29,34 +29,34 @@ VERDICT = Taken(
 AUTOMATIC = msgspec.structs.replace(VERDICT, actor=Actor.MODEL, verdict=None, reason=None)
 
 
-def test_the_key_of_an_effect_is_the_decision_and_its_kind():
+def test_the_key_of_an_effect_is_the_decision_and_its_kind() -> None:
     assert [effect.key for effect in effects_for(VERDICT)] == ["42:webhook", "42:label"]
 
 
 @pytest.mark.parametrize("actor", [Actor.REVIEWER, Actor.APPEAL])
-def test_what_a_person_decided_is_a_training_label_too(actor: Actor):
+def test_what_a_person_decided_is_a_training_label_too(actor: Actor) -> None:
     kinds = [effect.kind for effect in effects_for(msgspec.structs.replace(VERDICT, actor=actor))]
     assert kinds == [EffectKind.WEBHOOK, EffectKind.LABEL]
 
 
 @pytest.mark.parametrize("actor", [Actor.RULES, Actor.MODEL])
-def test_models_do_not_learn_from_themselves(actor: Actor):
+def test_models_do_not_learn_from_themselves(actor: Actor) -> None:
     effects = effects_for(msgspec.structs.replace(AUTOMATIC, actor=actor))
     assert [effect.kind for effect in effects] == [EffectKind.WEBHOOK]
 
 
 @pytest.mark.parametrize("verdict", [Verdict.ESCALATE, None])
-def test_a_decision_without_outcome_says_nothing_outside(verdict: Verdict | None):
+def test_a_decision_without_outcome_says_nothing_outside(verdict: Verdict | None) -> None:
     silent = msgspec.structs.replace(VERDICT, outcome=Outcome.NONE, verdict=verdict)
     assert effects_for(silent) == ()
 
 
-def test_the_same_decision_has_the_same_bytes_each_time():
+def test_the_same_decision_has_the_same_bytes_each_time() -> None:
     again = msgspec.structs.replace(VERDICT)
     assert [e.payload for e in effects_for(again)] == [e.payload for e in effects_for(VERDICT)]
 
 
-def test_a_payload_says_what_a_receiver_needs_to_order_and_to_drop_repeats():
+def test_a_payload_says_what_a_receiver_needs_to_order_and_to_drop_repeats() -> None:
     (webhook,) = effects_for(AUTOMATIC)
     told = json.loads(webhook.payload)
     assert (told["content_id"], told["seq"], told["effect"]) == ("c-1", 7, "42:webhook")

@@ -29,12 +29,12 @@ SETTLING = {
 
 
 @pytest.mark.parametrize(("new", "old"), list(product(ORDER, ORDER)))
-def test_only_an_equal_or_stronger_actor_supersedes(new: Actor, old: Actor):
+def test_only_an_equal_or_stronger_actor_supersedes(new: Actor, old: Actor) -> None:
     assert may_supersede(new, old) == (ORDER.index(new) >= ORDER.index(old))
 
 
 @pytest.mark.parametrize("new", ORDER)
-def test_anybody_may_be_first(new: Actor):
+def test_anybody_may_be_first(new: Actor) -> None:
     assert may_supersede(new, None)
 
 
@@ -55,7 +55,7 @@ def test_anybody_may_be_first(new: Actor):
 )
 def test_models_are_deaf_while_people_hold_or_have_decided(
     state: ContentState, in_force: Actor | None, leased: bool, may: bool
-):
+) -> None:
     assert engine_may_act(state, in_force, leased=leased) is may
 
 
@@ -63,7 +63,7 @@ def test_models_are_deaf_while_people_hold_or_have_decided(
 @pytest.mark.parametrize("outcome", list(SETTLING))
 def test_a_settling_outcome_leads_to_its_state_unless_people_are_looking(
     current: ContentState, actor: Actor, outcome: Outcome
-):
+) -> None:
     by_engine = actor in (Actor.RULES, Actor.MODEL)
     illegal = (current is IN_REVIEW and by_engine) or (
         current is APPEALED and actor is not Actor.APPEAL
@@ -85,16 +85,16 @@ def test_a_settling_outcome_leads_to_its_state_unless_people_are_looking(
         (IN_REVIEW, IN_REVIEW),
     ],
 )
-def test_a_hold_takes_no_action_back(current: ContentState, after: ContentState):
+def test_a_hold_takes_no_action_back(current: ContentState, after: ContentState) -> None:
     assert next_state(current, Outcome.HOLD, Actor.REVIEWER) is after
 
 
 @pytest.mark.parametrize(("current", "actor"), list(product(ContentState, Actor)))
-def test_an_outcome_of_none_changes_nothing(current: ContentState, actor: Actor):
+def test_an_outcome_of_none_changes_nothing(current: ContentState, actor: Actor) -> None:
     assert next_state(current, Outcome.NONE, actor) is current
 
 
-def test_nothing_leads_back_to_pending():
+def test_nothing_leads_back_to_pending() -> None:
     reached = set()
     for current, outcome, actor in product(set(ContentState) - {PENDING}, Outcome, Actor):
         try:
@@ -105,11 +105,11 @@ def test_nothing_leads_back_to_pending():
 
 
 @pytest.mark.parametrize("current", [ALLOWED, REMOVED, LIMITED, IN_REVIEW, APPEALED])
-def test_an_appeal_reopens_what_was_decided(current: ContentState):
+def test_an_appeal_reopens_what_was_decided(current: ContentState) -> None:
     assert reopened(current, ItemSource.APPEAL) is APPEALED
 
 
-def test_there_is_no_appeal_against_no_decision():
+def test_there_is_no_appeal_against_no_decision() -> None:
     with pytest.raises(IllegalTransition):
         reopened(PENDING, ItemSource.APPEAL)
 
@@ -121,12 +121,12 @@ def test_there_is_no_appeal_against_no_decision():
 @pytest.mark.parametrize("source", [ItemSource.EVIDENCE, ItemSource.RULE])
 def test_new_evidence_sends_people_to_look_again(
     current: ContentState, after: ContentState, source: ItemSource
-):
+) -> None:
     assert reopened(current, source) is after
 
 
 @pytest.mark.parametrize(("current", "following"), list(product(ItemState, ItemState)))
-def test_items_move_along_their_edges_only(current: ItemState, following: ItemState):
+def test_items_move_along_their_edges_only(current: ItemState, following: ItemState) -> None:
     legal = {
         ("queued", "queued"),
         ("queued", "leased"),
@@ -141,7 +141,7 @@ def test_items_move_along_their_edges_only(current: ItemState, following: ItemSt
     assert may_move(current, following) == ((current, following) in legal)
 
 
-def test_resolved_is_final_and_the_table_knows_every_state():
+def test_resolved_is_final_and_the_table_knows_every_state() -> None:
     assert ITEM_EDGES[ItemState.RESOLVED] == frozenset()
     assert set(ITEM_EDGES) == set(ItemState)
 
@@ -160,7 +160,9 @@ def test_resolved_is_final_and_the_table_knows_every_state():
         (Verdict.OVERTURN, Outcome.ALLOW, Outcome.REMOVE),
     ],
 )
-def test_what_a_verdict_leads_to(verdict: Verdict, in_force: Outcome | None, outcome: Outcome):
+def test_what_a_verdict_leads_to(
+    verdict: Verdict, in_force: Outcome | None, outcome: Outcome
+) -> None:
     assert outcome_of(verdict, in_force) is outcome
 
 
@@ -168,6 +170,6 @@ def test_what_a_verdict_leads_to(verdict: Verdict, in_force: Outcome | None, out
 @pytest.mark.parametrize("verdict", [Verdict.UPHOLD, Verdict.OVERTURN])
 def test_nothing_can_be_upheld_or_overturned_where_nothing_was_decided(
     verdict: Verdict, in_force: Outcome | None
-):
+) -> None:
     with pytest.raises(IllegalTransition):
         outcome_of(verdict, in_force)

@@ -28,7 +28,7 @@ CAP = POLICY.queues["posts"].late_cap_ms
 )
 def test_a_reason_of_the_queue_and_the_verdict_is_admitted(
     queue: str, verdict: Verdict, reason: str
-):
+) -> None:
     assert admit(POLICY, queue, verdict, reason) is None
 
 
@@ -46,13 +46,13 @@ def test_a_reason_of_the_queue_and_the_verdict_is_admitted(
 )
 def test_anything_else_is_refused_and_the_field_is_named(
     queue: str, verdict: Verdict, reason: str, field: str
-):
+) -> None:
     refusal = admit(POLICY, queue, verdict, reason)
     assert isinstance(refusal, ReasonNotAdmitted)
     assert (refusal.code, refusal.field) == (ProblemCode.REASON_NOT_ADMITTED, field)
 
 
-def test_a_refused_reason_is_answered_with_those_that_are_admitted():
+def test_a_refused_reason_is_answered_with_those_that_are_admitted() -> None:
     refusal = admit(POLICY, "posts", Verdict.ESCALATE, "because")
     assert refusal is not None
     assert refusal.extra["reasons"][0] == "policy_gap"
@@ -62,12 +62,12 @@ def test_a_refused_reason_is_answered_with_those_that_are_admitted():
 @pytest.mark.parametrize(
     ("late", "stale"), [(-5, False), (0, False), (CAP, False), (CAP + 1, True)]
 )
-def test_a_verdict_may_be_late_up_to_the_cap(late: int, stale: bool):
+def test_a_verdict_may_be_late_up_to_the_cap(late: int, stale: bool) -> None:
     refusal = admit(POLICY, "posts", Verdict.APPROVE, "no_violation", late_by_ms=late)
     assert isinstance(refusal, StaleLease) is stale
 
 
-def test_a_verdict_of_a_reviewer_rules_as_a_reviewer():
+def test_a_verdict_of_a_reviewer_rules_as_a_reviewer() -> None:
     assert ruling(Verdict.REJECT, ItemSource.ENGINE, Outcome.HOLD) == Ruling(
         verdict=Verdict.REJECT,
         outcome=Outcome.REMOVE,
@@ -76,7 +76,7 @@ def test_a_verdict_of_a_reviewer_rules_as_a_reviewer():
     )
 
 
-def test_a_verdict_on_an_appeal_rules_as_an_appeal():
+def test_a_verdict_on_an_appeal_rules_as_an_appeal() -> None:
     ruled = ruling(Verdict.UPHOLD, ItemSource.APPEAL, Outcome.REMOVE)
     assert (ruled.actor, ruled.kind) == (Actor.APPEAL, DecisionKind.APPEAL)
     assert ruled.outcome is Outcome.REMOVE
