@@ -16,7 +16,6 @@ from backend.db.errors import (
     OutcomeUnknownError,
     UnavailableError,
 )
-from backend.db.place import Place
 from backend.settings import Settings
 from tests.support.postgres import Dsn
 
@@ -179,4 +178,3 @@ async def test_a_readonly_transaction_writes_nothing(single: Database) -> None:
 def test_addresses_are_not_shown() -> None:
     secret = "postgresql://u:hunter2@h/d"
     assert "hunter2" not in repr(Settings(database_url=secret, admin_url=secret))
-    assert "hunter2" not in repr(Place(secret, secret, secret, None))

@@ -84,8 +84,8 @@ class Ledger:
         worker_output = getattr(session.config, "workeroutput", None)
         if worker_output is not None:
             worker_output[_LEFT_OUT] = sorted(self.left_out)
-        elif session.config.getoption("--requirements"):
-            self.problems = unmet(read(), self.outcomes, self.left_out)
+        elif promised := session.config.getoption("--requirements"):
+            self.problems = unmet(read(Path(promised)), self.outcomes, self.left_out)
             if self.problems and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -98,7 +98,7 @@ class Ledger:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     help_ = "fail unless each test of tests/requirements.toml ran and passed"
-    parser.addoption("--requirements", action="store_true", help=help_)
+    parser.addoption("--requirements", nargs="?", const=str(FILE), metavar="FILE", help=help_)
 
 
 def pytest_configure(config: pytest.Config) -> None:
