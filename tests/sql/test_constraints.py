@@ -1,0 +1,282 @@
+"""Each rule of the schema refuses the least row that breaks it, and no other rule does it first.
+
+The tables below name every CHECK, unique key and trigger of the tables that hold a decision's
+whole story; a new one fails here until it has an entry.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import asyncpg
+import pytest
+
+from tests.sql.rows import ANN_TOKEN, AUTOMATIC, GENESIS, GOOD, Row, insertion, make_world
+
+TABLES = ("item", "decision", "event", "content", "evidence", "payload", "lease_log", "exclusion")
+
+LEASED: Row = {
+    "state": "'leased'",
+    "owner": "2",
+    "fence_token": "gen_random_uuid()",
+    "leased_at": "now()",
+    "lease_expires": "now()",
+}
+RESOLVED: Row = {"state": "'resolved'", "resolution": "'decided'", "resolved_at": "now()"}
+LONG_HASH = "sha256('x') || 'x'::bytea"
+
+# constraint -> the values that break it, in the table's good row.
+CHECKS: dict[str, Row] = {
+    "item_round_check": {"round": "0"},
+    "item_source_check": {"source": "'rumour'"},
+    "item_severity_check": {"severity": "1001"},
+    "item_base_check": {"base": "'NaN'"},
+    "item_rank_check": {"rank": "'Infinity'"},
+    "item_state_check": {"state": "'lost'"},
+    "item_resolution_check": {**RESOLVED, "resolution": "'forgotten'"},
+    "item_lease_count_check": {"lease_count": "-1"},
+    "leased_is_whole": {**LEASED, "leased_at": "NULL"},
+    "only_leased_expires": {"lease_expires": "now()"},
+    "token_has_owner": {"owner": "2"},
+    "at_rest_has_no_token": {"state": "'parked'", "owner": "2", "fence_token": "gen_random_uuid()"},
+    "resolved_says_how": {"state": "'resolved'"},
+    "only_parked_wakes": {"wake_at": "now()"},
+    "decision_kind_check": {"kind": "'whim'", "verdict": "NULL"},
+    "decision_actor_check": {"actor": "'chance'"},
+    "decision_verdict_check": {"verdict": "'shrug'"},
+    "decision_outcome_check": {"outcome": "'vanish'"},
+    "decision_band_check": {**AUTOMATIC, "band": "'MAYBE'"},
+    "decision_risk_score_check": {"risk_score": "'NaN'"},
+    "decision_evidence_hash_check": {"evidence_hash": LONG_HASH},
+    "decision_hold_check": {"hold": "'whim'"},
+    "decision_late_by_check": {"late_by": "'-1 second'"},
+    "decision_seen_check": {"seen": "101"},
+    "decision_dwell_check": {"dwell": "'-1 second'"},
+    "decision_renderer_check": {"renderer": "repeat('x', 65)"},
+    "decision_check": {"supersedes": "1000000"},
+    "engine_has_no_principal": {**AUTOMATIC, "principal_id": "2"},
+    "engine_is_automatic": {**AUTOMATIC, "kind": "'undo'"},
+    "engine_explains": {**AUTOMATIC, "explanation": "NULL"},
+    "person_says_verdict": {"verdict": "NULL"},
+    "verdict_is_bound": {"evidence_hash": "NULL"},
+    "value_is_named": {"outcome": "'value'"},
+    "event_seq_check": {"seq": "0"},
+    "event_type_check": {"type": "'gossip'"},
+    "event_prev_hash_check": {
+        "seq": "2",
+        "prev_hash": LONG_HASH,
+        "hash": f"sha256('\\x00'::bytea || {LONG_HASH} || 'e')",
+    },
+    "hash_is_true": {"hash": "sha256('e')"},
+    "first_follows_nothing": {
+        "prev_hash": "sha256('x')",
+        "hash": "sha256('\\x00'::bytea || sha256('x') || 'e')",
+    },
+    "content_content_id_check": {"content_id": "'-c'"},
+    "content_lang_check": {"lang": "''"},
+    "content_author_id_check": {"author_id": "repeat('x', 129)"},
+    "content_author_followers_check": {"author_followers": "-1"},
+    "content_state_check": {"state": "'gone'"},
+    "content_actor_check": {"actor": "'chance'", "applied_decision": "1"},
+    "content_risk_score_check": {"risk_score": "'NaN'"},
+    "content_seq_check": {"seq": "-1"},
+    "content_chain_head_check": {"chain_head": LONG_HASH},
+    "content_revision_check": {"revision": "0"},
+    "content_model_version_check": {"model_version": "''"},
+    "content_check": {"actor": "'model'"},
+    "evidence_revision_check": {"revision": "0"},
+    "evidence_hash_check": {"hash": LONG_HASH, "bytes": "NULL", "erased_at": "now()"},
+    "evidence_check": {"bytes": "'something else'"},
+    "evidence_check1": {"bytes": "NULL"},
+    "payload_revision_check": {"revision": "0"},
+    "payload_check": {"nonce": "NULL"},
+    "lease_log_happening_check": {"happening": "'theft'"},
+    "lease_log_check": {"happening": "'grant'"},
+    "lease_log_reason_check": {"reason": "'boredom'"},
+    "exclusion_why_check": {"why": "'grudge'"},
+    "exclusion_check": {"content_id": "1"},
+}
+
+# unique index -> the values that break it, beside the rows of the world.
+UNIQUE: dict[str, Row] = {
+    "item_content_id_round_key": {"content_id": "3", **RESOLVED},
+    "item_one_open": {"content_id": "3", "round": "2"},
+    "item_claim_key": {**LEASED, "claim_key": ANN_TOKEN},
+    "decision_lease_token_key": {"lease_token": ANN_TOKEN},
+    "decision_principal_id_verdict_token_key": {"verdict_token": ANN_TOKEN},
+    "decision_supersedes_key": {
+        "content_id": "1",
+        "evidence_hash": "sha256('1.1')",
+        "supersedes": "1",
+    },
+    "decision_root": {**AUTOMATIC, "content_id": "1"},
+    "event_pkey": {"content_id": "1"},
+    "content_tenant_id_content_id_key": {"content_id": "'c-1'"},
+    "evidence_pkey": {"revision": "1"},
+    "evidence_content_id_hash_key": {"hash": "sha256('3.1')", "bytes": "'3.1'"},
+    "payload_pkey": {"revision": "1"},
+    "lease_log_token": {"happening": "'grant'", "token": ANN_TOKEN},
+}
+# Ids alone or with what they imply: only their counter can break them, and nobody may say them.
+COUNTED = {
+    "content_id_tenant_id_key",
+    "content_pkey",
+    "decision_id_content_id_key",
+    "decision_pkey",
+    "exclusion_pkey",
+    "item_pkey",
+    "lease_log_pkey",
+}
+# Rows that stand in the way of the entries of UNIQUE, where the world has none.
+IN_THE_WAY = {
+    "item_claim_key": f"UPDATE item SET claim_key = {ANN_TOKEN} WHERE id = 1",
+    "decision_principal_id_verdict_token_key": insertion(
+        "decision",
+        {
+            "content_id": "2",
+            "item_id": "2",
+            "evidence_hash": "sha256('2.1')",
+            "supersedes": "3",
+            "verdict_token": ANN_TOKEN,
+        },
+    ),
+}
+
+END = "state = 'resolved', resolution = 'decided', resolved_at = now()"
+PARK = "state = 'parked', owner = NULL, fence_token = NULL, lease_expires = NULL"
+LEASE = ", ".join(f"{column} = {value}" for column, value in LEASED.items())
+
+# trigger -> (what brings the row about, what the trigger refuses).
+TRIGGERS: dict[str, tuple[str, str]] = {
+    "item.resolved_is_final": (
+        f"UPDATE item SET {END} WHERE id = 2",
+        "UPDATE item SET state = 'queued', resolution = NULL, resolved_at = NULL WHERE id = 2",
+    ),
+    "item.only_leased_parks": ("SELECT 1", "UPDATE item SET state = 'parked' WHERE id = 2"),
+    "item.parked_returns_first": (
+        f"UPDATE item SET {PARK} WHERE id = 1",
+        f"UPDATE item SET {LEASE}, lease_epoch = 9 WHERE id = 1",
+    ),
+    "item.epoch_only_grows": ("SELECT 1", "UPDATE item SET lease_epoch = 0 WHERE id = 1"),
+    "item.token_brings_epoch": (
+        "SELECT 1",
+        "UPDATE item SET fence_token = gen_random_uuid() WHERE id = 1",
+    ),
+    "content.pending_is_first": (
+        "UPDATE content SET state = 'allowed' WHERE id = 4",
+        "UPDATE content SET state = 'pending' WHERE id = 4",
+    ),
+    "content.seq_only_grows": (
+        "UPDATE content SET seq = 2 WHERE id = 4",
+        "UPDATE content SET seq = 1 WHERE id = 4",
+    ),
+    "decision.precedence": (
+        "SELECT 1",
+        insertion("decision", {**AUTOMATIC, "content_id": "1", "supersedes": "2"}),
+    ),
+    "event.chain_is_whole": (
+        "SELECT 1",
+        insertion(
+            "event",
+            {
+                "content_id": "1",
+                "seq": "2",
+                "prev_hash": "sha256('x')",
+                "hash": "sha256('\\x00'::bytea || sha256('x') || 'e')",
+            },
+        ),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+async def world(module_admin: Any, module_runtime: Any) -> asyncpg.Connection[Any]:
+    """A superuser's connection into a small world: what refuses here are the rules alone."""
+    await make_world(module_runtime)
+    connection: asyncpg.Connection[Any] = module_admin
+    return connection
+
+
+async def refused(connection: asyncpg.Connection[Any], *statements: str) -> asyncpg.PostgresError:
+    """Carry out all but the last, which must be refused; undo them all."""
+    transaction = connection.transaction()
+    await transaction.start()
+    try:
+        for statement in statements[:-1]:
+            await connection.execute(statement)
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError) as caught:
+            await connection.execute(statements[-1])
+    finally:
+        await transaction.rollback()
+    assert isinstance(caught.value, asyncpg.PostgresError)
+    return caught.value
+
+
+async def table_of(connection: asyncpg.Connection[Any], name: str) -> str:
+    table: str = await connection.fetchval(
+        "SELECT coalesce((SELECT conrelid FROM pg_constraint WHERE conname = $1"
+        " AND connamespace = 'fencepost'::regnamespace),"
+        " (SELECT indrelid FROM pg_index WHERE indexrelid = to_regclass($1)))::regclass::text",
+        name,
+    )
+    return table
+
+
+@pytest.mark.parametrize("table", TABLES)
+async def test_a_good_row_is_accepted(world: asyncpg.Connection[Any], table: str) -> None:
+    transaction = world.transaction()
+    await transaction.start()
+    await world.execute(insertion(table))
+    await transaction.rollback()
+
+
+@pytest.mark.parametrize("name", CHECKS)
+async def test_a_check_refuses_the_row_that_breaks_it(
+    world: asyncpg.Connection[Any], name: str
+) -> None:
+    error = await refused(world, insertion(await table_of(world, name), CHECKS[name]))
+    assert isinstance(error, asyncpg.CheckViolationError)
+    assert error.constraint_name == name
+
+
+@pytest.mark.parametrize("name", UNIQUE)
+async def test_a_unique_key_refuses_the_second_row(
+    world: asyncpg.Connection[Any], name: str
+) -> None:
+    second = insertion(await table_of(world, name), UNIQUE[name])
+    error = await refused(world, IN_THE_WAY.get(name, "SELECT 1"), second)
+    assert isinstance(error, asyncpg.UniqueViolationError)
+    assert error.constraint_name == name
+
+
+@pytest.mark.parametrize("name", TRIGGERS)
+async def test_a_trigger_refuses_the_step_that_it_guards(
+    world: asyncpg.Connection[Any], name: str
+) -> None:
+    error = await refused(world, *TRIGGERS[name])
+    assert isinstance(error, asyncpg.RestrictViolationError)
+
+
+async def test_no_rule_is_without_an_entry(world: asyncpg.Connection[Any]) -> None:
+    checks = await world.fetch(
+        "SELECT conname FROM pg_constraint WHERE contype = 'c'"
+        " AND conrelid::regclass::text = ANY ($1)",
+        TABLES,
+    )
+    keys = await world.fetch(
+        "SELECT indexrelid::regclass::text FROM pg_index WHERE indisunique"
+        " AND indrelid::regclass::text = ANY ($1)",
+        TABLES,
+    )
+    triggers = await world.fetch(
+        "SELECT tgrelid::regclass || '.' || tgname FROM pg_trigger WHERE NOT tgisinternal"
+        " AND tgname NOT LIKE 'append_only%' AND tgrelid::regclass::text = ANY ($1)",
+        TABLES,
+    )
+    assert {row[0] for row in checks} == set(CHECKS)
+    assert {row[0] for row in keys} == set(UNIQUE) | COUNTED
+    assert {row[0] for row in triggers} == set(TRIGGERS)
+
+
+def test_the_genesis_of_the_rows_is_that_of_the_ledger() -> None:
+    assert GOOD["event"]["prev_hash"] == GENESIS
