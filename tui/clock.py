@@ -21,3 +21,11 @@ def local_words(moment: datetime) -> str:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return moment.astimezone().strftime("%H:%M:%S")
+
+
+def moment_words(text: str) -> str:
+    """Return an RFC 3339 time as local time of day; anything else as it is."""
+    try:
+        return local_words(datetime.fromisoformat(text))
+    except ValueError:
+        return text

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 
 import msgspec
 
@@ -43,6 +44,7 @@ from tui.state.events import (
 from tui.state.held import Held, StaleFacts, Why
 from tui.state.pending import Draft, Pending
 
+Arrival = Leased | NotProven | NothingFree
 Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
 _UNKNOWN = "unknown"
@@ -137,9 +139,9 @@ class Desk:
                 await self._sleep(max(wait, error.retry_after or 0))
                 continue
             await self._settled(pending)
-            yield Recorded(reply.answer.decision, reply.replayed)
-            if reply.answer.next is not None:
-                yield self._arrived(reply.answer.next, sent)
+            after = reply.answer.next
+            arrived = None if after is None else self._arrived(after, sent)
+            yield Recorded(reply.answer.decision, reply.replayed, arrived)
             return
 
     async def _settled(self, pending: Pending) -> None:
@@ -196,12 +198,13 @@ class Desk:
         draft = Draft(item_id=lease.item_id, lease_token=lease.lease_token, note=note)
         await asyncio.to_thread(self.journal.keep_note, draft)
 
-    def _arrived(self, answer: ClaimAnswer, sent: float) -> Event:
+    def _arrived(self, answer: ClaimAnswer, sent: float) -> Arrival:
         if answer.lease is None:
             return NothingFree(answer.figures)
-        return self._leased(answer.lease, sent, resumed=False)
+        event = self._leased(answer.lease, sent, resumed=False)
+        return replace(event, figures=answer.figures) if isinstance(event, Leased) else event
 
-    def _leased(self, lease: Lease, sent: float, *, resumed: bool) -> Event:
+    def _leased(self, lease: Lease, sent: float, *, resumed: bool) -> Leased | NotProven:
         """Prove the evidence against its hash before anything of it is shown."""
         now = self.now()
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
 from tui import characters, scripts
@@ -60,6 +60,14 @@ class SafeText:
         if offset < source_end:
             return safe_start
         return min(safe_end + offset - source_end, len(self.plain))
+
+    def spans_between(self, start: int, end: int) -> tuple[Span, ...]:
+        """Return the marked stretches that meet `start` to `end` of `plain`."""
+        first = bisect_right(self.spans, start, key=lambda span: span.start) - 1
+        while first > 0 and self.spans[first - 1].end > start:
+            first -= 1
+        last = bisect_left(self.spans, end, key=lambda span: span.start)
+        return tuple(span for span in self.spans[max(first, 0) : last] if span.end > start)
 
     def count(self, *kinds: Kind) -> int:
         """Return how many stretches are marked for one of `kinds`."""

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
-DEFAULT_SERVER = "http://127.0.0.1:8080"
+DEFAULT_SERVER = "http://127.0.0.1:8737"
 THEMES = ("dark", "light", "high-contrast", "mono")
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 

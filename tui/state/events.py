@@ -24,6 +24,7 @@ class Leased:
 
     held: Held
     note: str = ""
+    figures: QueueFigures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,11 @@ class VerdictMeant:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The verdict stands; what comes next arrives as its own event."""
+    """The verdict stands; `next` is what came back with it, if an item was asked for."""
 
     decision: DecisionPart
     replayed: bool = False
+    next: Leased | NotProven | NothingFree | None = None
 
 
 @dataclass(frozen=True, slots=True)

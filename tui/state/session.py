@@ -136,7 +136,7 @@ def advance(session: Session, event: Event) -> Session:
 def _arrived(session: Session, event: Event) -> Session:
     """Take in what a claim came back with."""
     match event:
-        case Leased(held, note):
+        case Leased(held, note, _):
             return Reviewing(held, note)
         case NotProven(lease, words):
             return Unshowable(lease, words)
@@ -186,7 +186,7 @@ def _submitting(session: Submitting, event: Event) -> Session:
     if session.held is not None and isinstance(event, (InputSeen, LeaseRenewed)):
         return replace(session, held=_timed(session.held, event))
     if isinstance(event, Recorded):
-        return Idle(Why.PAUSED)
+        return Idle(Why.PAUSED) if event.next is None else _arrived(session, event.next)
     return _turned_down(session, event)
 
 

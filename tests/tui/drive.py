@@ -1,0 +1,93 @@
+"""The real application on a fake server: started, pressed on, and read as text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from shared.client import FencepostClient
+from tests.tui.fake_server import FakeServer
+from tui.app import FencepostApp
+from tui.desk import Desk
+from tui.journal import Journal
+from tui.screens.review import ReviewScreen
+from tui.settings import Settings
+
+SERVER, KEY = "http://127.0.0.1:1", "fp_test_reviewer_notasecret"
+SIZES = ((80, 24), (120, 40), (200, 60))
+ARMED = 0.45
+"""Seconds after which verdict letters count."""
+
+
+class Clock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def settings(folder: Path, **changes: Any) -> Settings:
+    """Return settings with plain defaults."""
+    plain: dict[str, Any] = {
+        "view": "review", "server": SERVER, "key": KEY, "queue": "posts", "theme": "dark",
+        "hint": "", "state_dir": folder,
+    }  # fmt: skip
+    return Settings(**{**plain, **changes})
+
+
+def application(
+    server: FakeServer, folder: Path, clock: Clock | None = None, **changes: Any
+) -> FencepostApp:
+    """Return the application, ready to run against `server`; waits between tries are short."""
+    chosen = settings(folder, **changes)
+    client = FencepostClient(chosen.server, chosen.key, server.transport(), attempts=1)
+    journal = Journal(folder, chosen.server, chosen.key)
+
+    async def short_sleep(_: float) -> None:
+        await asyncio.sleep(0.02)
+
+    return FencepostApp(chosen, Desk(client, journal, clock or Clock(), short_sleep))
+
+
+@asynccontextmanager
+async def running(
+    app: FencepostApp, size: tuple[int, int] = (120, 40)
+) -> AsyncIterator[Pilot[str]]:
+    """Run `app` without a terminal, until its first item can be decided."""
+    async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+        await pilot.pause(ARMED + 0.1)
+        yield pilot
+
+
+async def press(pilot: Pilot[str], *keys: str, gap: float = 0.07) -> None:
+    """Press keys at a human pace."""
+    for key in keys:
+        await pilot.press(key)
+        await pilot.pause(gap)
+
+
+async def decide(pilot: Pilot[str], *keys: str) -> None:
+    """Press keys once the item counts keys, and wait for what comes of it."""
+    await pilot.pause(ARMED)
+    await press(pilot, *keys)
+    await pilot.pause(0.1)
+
+
+def shown(app: FencepostApp) -> str:
+    """Return what is on the screen, as text."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+
+def review(app: FencepostApp) -> ReviewScreen:
+    """Return the workstation."""
+    assert isinstance(app.screen, ReviewScreen)
+    return app.screen

@@ -1,0 +1,185 @@
+"""The health of all queues as rows: cards with their thresholds, a table, lease counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.wire.cockpit import Health, QueueHealth
+from tui.state.countdown import clock_words
+from tui.widgets.paint import Content, fit, glue, rule, words
+
+GOOD, WATCH, BAD, NOTE = "✓", "!", "✕", "◌"
+_ROLES = {GOOD: "$approve", WATCH: "$review", BAD: "$reject", NOTE: "$held"}
+_NEAR = 0.8
+_COLUMN = 36
+MARKED_FROM = 3
+"""Items leased so often and still undecided say that the policy has a gap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One figure: what it is, how it stands (glyph), the figure, and against what."""
+
+    title: str
+    glyph: str
+    figure: str
+    against: str
+
+
+def cards(health: Health) -> tuple[Card, ...]:
+    """Return the five cards."""
+    return (
+        _waiting(health),
+        _oldest(health),
+        _in_review(health),
+        _not_applied(health),
+        _held(health),
+    )
+
+
+def _waiting(health: Health) -> Card:
+    waiting = sum(queue.waiting for queue in health.queues)
+    done = health.decided_last_hour
+    much = waiting > max(done, 1)
+    against = f"{done}/h decided"
+    return Card("Waiting", WATCH if much else GOOD, str(waiting), against)
+
+
+def _oldest(health: Health) -> Card:
+    worst = max(health.queues, key=_urgency, default=None)
+    if worst is None or worst.oldest_ms is None:
+        return Card("Oldest", GOOD, "none", "nothing waits")
+    glyph = standing(worst)
+    return Card(
+        "Oldest", glyph, clock_words(worst.oldest_ms / 1000),
+        f"SLA {clock_words(worst.sla_ms / 1000)} {worst.title}",
+    )  # fmt: skip
+
+
+def _in_review(health: Health) -> Card:
+    lapsed = sum(queue.lapsed for queue in health.queues)
+    moving = sum(queue.escalating for queue in health.queues)
+    total = sum(queue.in_review for queue in health.queues)
+    glyph = WATCH if lapsed or moving else GOOD
+    return Card("In review", glyph, str(total), f"{lapsed} lapsed {moving} esc.")
+
+
+def _not_applied(health: Health) -> Card:
+    late, dead = health.not_applied, health.dead
+    limit = clock_words(health.not_applied_after_ms / 1000)
+    oldest = health.not_applied_oldest_ms
+    age = f", oldest {clock_words(oldest / 1000)}" if late and oldest is not None else ""
+    glyph = BAD if late or dead else GOOD
+    return Card("Not applied", glyph, str(late), f">{limit}, {dead} dead{age}")
+
+
+def _held(health: Health) -> Card:
+    glyph = NOTE if health.held else GOOD
+    return Card("Held", glyph, str(health.held), "a score missing")
+
+
+def _urgency(queue: QueueHealth) -> float:
+    return (queue.oldest_ms or 0) / queue.sla_ms if queue.sla_ms > 0 else 0.0
+
+
+def standing(queue: QueueHealth) -> str:
+    """Return how the oldest item of a queue stands against its SLA."""
+    if queue.sla_ms <= 0:
+        return GOOD
+    share = _urgency(queue)
+    return BAD if share > 1 else WATCH if share > _NEAR else GOOD
+
+
+_WORDS = {GOOD: "in time", WATCH: "near", BAD: "over"}
+
+
+def card_rows(shown: tuple[Card, ...], width: int) -> list[Content]:
+    """Return the cards side by side, three rows high."""
+    room = width // max(len(shown), 1)
+    return [
+        glue(*(fit(words(f" {card.title}", "$muted"), room) for card in shown)),
+        glue(*(fit(words(f" {card.glyph} {card.figure}", f"bold {_ROLES[card.glyph]}"), room)
+               for card in shown)),
+        glue(*(fit(words(f" {card.against}", "$muted"), room) for card in shown)),
+    ]  # fmt: skip
+
+
+_HEADS = ("waiting", "in review", "lapsed", "escal.", "oldest", "SLA", "standing")
+_WIDTHS = (8, 10, 7, 9, 9, 9, 10)
+_LEAST_NAME = 6
+
+
+def table_rows(health: Health, width: int) -> list[Content]:
+    """Return the queues as a table."""
+    name = max(min(width - sum(_WIDTHS), 24), _LEAST_NAME)
+    head = [fit(words("queue", "$muted"), name)]
+    head += [
+        words(text.rjust(cells), "$muted") for text, cells in zip(_HEADS, _WIDTHS, strict=True)
+    ]
+    rows = [fit(glue(*head), width)]
+    for queue in health.queues:
+        cells = _cells(queue)
+        glyph = standing(queue)
+        role = _ROLES[glyph]
+        row = [fit(words(queue.title, "bold"), name)]
+        row += [words(text.rjust(room)) for text, room in zip(cells, _WIDTHS[:-1], strict=True)]
+        row.append(words(f"{glyph} {_WORDS[glyph]}".rjust(_WIDTHS[-1]), f"bold {role}"))
+        rows.append(fit(glue(*row), width))
+    return rows
+
+
+def _cells(queue: QueueHealth) -> tuple[str, ...]:
+    oldest = "–" if queue.oldest_ms is None else clock_words(queue.oldest_ms / 1000)
+    return (
+        str(queue.waiting), str(queue.in_review), str(queue.lapsed), str(queue.escalating), oldest,
+        clock_words(queue.sla_ms / 1000),
+    )  # fmt: skip
+
+
+def histogram_rows(health: Health, width: int) -> list[Content]:
+    """Return, for each queue, how many undecided items were leased how often."""
+    across = max(width // _COLUMN, 1)
+    room = width // across
+    blocks = [_histogram(queue, room - 2) for queue in health.queues]
+    rows: list[Content] = []
+    for first in range(0, len(blocks), across):
+        band = blocks[first : first + across]
+        height = max(len(block) for block in band)
+        for place in range(height):
+            cells = [block[place] if place < len(block) else words("") for block in band]
+            rows.append(glue(*(fit(cell, room) for cell in cells)))
+        rows.append(words(""))
+    return rows[:-1]
+
+
+def _histogram(queue: QueueHealth, width: int) -> list[Content]:
+    rows = [rule(queue.title, width)]
+    total = sum(queue.lease_counts)
+    most = max(queue.lease_counts, default=0)
+    bar = max(width - 18, 4)
+    last = len(queue.lease_counts) - 1
+    for times, count in enumerate(queue.lease_counts):
+        marked = times >= MARKED_FROM and count > 0
+        role = "$reject" if marked else "$approve"
+        cells = max(round(bar * count / most), 1) if count else 0
+        share = _share(count, total)
+        name = f"{times}{'+' if times == last else ''}"
+        rows.append(
+            glue(
+                words(f"{'!' if marked else ' '}{name:<3}", f"bold {role}" if marked else "$muted"),
+                words("█" * cells, role),
+                words(f" {count}", "bold"),
+                words(f" {share}", "$muted"),
+            )
+        )
+    often = sum(queue.lease_counts[MARKED_FROM:])
+    rows.append(words(f"{MARKED_FROM}+ leases: {often}", "$reject" if often else "$muted"))
+    return rows
+
+
+def _share(count: int, total: int) -> str:
+    """Return a share in percent that never calls something nothing."""
+    if total == 0 or count == 0:
+        return ""
+    percent = 100 * count / total
+    return "<1%" if percent < 1 else f"{percent:.0f}%"

@@ -1,0 +1,139 @@
+"""What a reviewer's screen has at hand; `take` is the one place where its session moves."""
+
+from __future__ import annotations
+
+import time
+
+from textual.screen import Screen
+
+from shared.wire.queue import Lease, Me, QueueFigures, QueueView
+from tui.desk import Desk
+from tui.messages import Happened
+from tui.state.events import Event, GivenBack, Leased, NothingFree, Recorded, Troubled
+from tui.state.hand import Hand
+from tui.state.held import Held, Trouble, Why
+from tui.state.session import (
+    Changed,
+    Idle,
+    Reviewing,
+    Session,
+    Stale,
+    Submitting,
+    Unshowable,
+    advance,
+    held_item,
+)
+from tui.widgets.bars import Receipt
+
+NEVER = float("inf")
+
+
+class Bench(Screen[None]):
+    """The state; heirs do its work, give it keys and paint it."""
+
+    def __init__(self, desk: Desk, queue: str | None, hint: str) -> None:
+        super().__init__()
+        self.desk = desk
+        self.me: Me | None = None
+        self.queue_name = queue or ""
+        self.hint = hint
+        self.session: Session = Idle(Why.START)
+        self.hand = Hand(offers=(), armed_at=NEVER)
+        self.receipt: Receipt | None = None
+        self.figures: QueueFigures | None = None
+        self.done = 0
+        self.live = True
+        self.paused = False
+        self.going_to: str | None = None
+        self.shown_at = 0.0
+        self.sign_in_trouble: Trouble | None = None
+
+    def repaint(self) -> None:
+        """Draw everything that follows from the state."""
+        raise NotImplementedError
+
+    def show_item(self) -> None:
+        """Draw another item than before."""
+        raise NotImplementedError
+
+    def seen(self) -> int:
+        """Return the share of the item that has been on screen, in percent."""
+        raise NotImplementedError
+
+    def start_claim(self) -> None:
+        """Ask for the next item of the queue."""
+        raise NotImplementedError
+
+    # state
+
+    def take(self, event: Event) -> None:
+        """Let `event` move the session, and draw what follows from it."""
+        before = shown_lease(self.session)
+        self.session = advance(self.session, event)
+        self._count(event)
+        self._follow(event)
+        if shown_lease(self.session) != before:
+            self.shown_at = self.desk.now()
+            self.show_item()
+        self.repaint()
+
+    def _count(self, event: Event) -> None:
+        self.live = not isinstance(event, Troubled)
+        if isinstance(event, Recorded):
+            self.receipt = Receipt(event.decision, self.desk.now(), event.replayed)
+            self.done += 1
+
+    def _follow(self, event: Event) -> None:
+        """Take over the queue of an item that came from elsewhere, and the figures that came."""
+        lease = lease_of(self.session)
+        if lease is not None:
+            self.queue_name = lease.queue
+        arrived = event.next if isinstance(event, Recorded) else event
+        if isinstance(arrived, (Leased, NothingFree)):
+            self.figures = arrived.figures or self.figures
+        if isinstance(event, GivenBack):
+            self._given_back(event)
+
+    def _given_back(self, event: GivenBack) -> None:
+        """Go on in the queue that was chosen, or with the next item of this one."""
+        wanted, self.going_to = self.going_to, None
+        self.queue_name = wanted or self.queue_name
+        if wanted or (event.why is Why.RELEASED and not self.paused):
+            self.start_claim()
+
+    def on_happened(self, message: Happened) -> None:
+        """Hear from a worker."""
+        self.take(message.event)
+
+    def view(self, queue: str) -> QueueView | None:
+        """Return what is known of a queue."""
+        views = self.me.queues if self.me is not None else ()
+        return next((view for view in views if view.queue == queue), None)
+
+
+def shown_item(session: Session) -> Held | None:
+    """Return the item on the screen; it stays there under the dialogs."""
+    match session:
+        case Reviewing(held) | Submitting(held=held) | Stale(held=held) | Changed(old=held):
+            return held
+        case _:
+            return None
+
+
+def shown_lease(session: Session) -> tuple[str, str] | None:
+    """Return what identifies the item on the screen, if one is there."""
+    held = shown_item(session)
+    return None if held is None else (held.lease.lease_token, held.lease.evidence_hash)
+
+
+def lease_of(session: Session) -> Lease | None:
+    """Return the lease that this session could still give back."""
+    if isinstance(session, Unshowable):
+        return session.lease
+    held = held_item(session)
+    return held.lease if held is not None else None
+
+
+def key_clock() -> float:
+    """Return the time on the clock that stamps the keys."""
+    return time.monotonic()

@@ -1,0 +1,134 @@
+"""What the workstation says when there is no item on it."""
+
+from __future__ import annotations
+
+from tui.screens.bench import Bench
+from tui.state.countdown import clock_words
+from tui.state.held import Why
+from tui.state.session import Changed, Claiming, Idle, Stale, Submitting, Unshowable
+from tui.widgets.card import depth
+from tui.widgets.paint import Content, cap, glue, words
+
+
+def idle_rows(bench: Bench) -> tuple[Content, list[Content]]:
+    """Return title and rows for the place of the item."""
+    session = bench.session
+    if bench.me is None:
+        return words("Signing in"), _signing_in(bench)
+    match session:
+        case Claiming():
+            return words("Claiming"), _claiming(bench, session)
+        case Unshowable(_, why):
+            rows = [words("This item is not shown.", "bold $reject"), words(why), words("")]
+            return words("Not proven"), [*rows, _key("enter", "ask for it again")]
+        case Submitting():
+            text = "A verdict from an earlier run is being sent first, with the same token."
+            return words("Sending"), [words(text)]
+        case Idle():
+            return words(_title(session.why)), _idle(bench, session)
+        case _:
+            return words(""), [words("")]
+
+
+def idle_words(bench: Bench) -> str:
+    """Return what the status row says when nothing else has happened."""
+    if bench.me is None:
+        return "Not signed in yet."
+    if isinstance(bench.session, Idle):
+        return "No item is held."
+    if isinstance(bench.session, (Stale, Changed)):
+        return "Not recorded."
+    return "Ready. Nothing is sent until you pick a reason."
+
+
+def _signing_in(bench: Bench) -> list[Content]:
+    trouble = bench.sign_in_trouble
+    rows = [words("Asking the server who you are …")]
+    if trouble is not None:
+        since = clock_words(bench.desk.now() - trouble.since)
+        rows += [words(f"○ No luck for {since}: {trouble.words}", "$reject")]
+        rows += [words("It is tried again until it works; ctrl+q leaves.", "$muted")]
+    return rows
+
+
+def _claiming(bench: Bench, session: Claiming) -> list[Content]:
+    if session.trouble is None:
+        return [words(f"Claiming the next item of {bench.queue_name} …", "$muted")]
+    since = clock_words(bench.desk.now() - session.trouble.since)
+    return [
+        words(f"○ Offline {since}: {session.trouble.words}", "bold $reject"),
+        words(
+            "The same claim is repeated until it is answered; it can't take two items.", "$muted"
+        ),
+    ]
+
+
+def _title(why: Why) -> str:
+    return {
+        Why.START: "Welcome", Why.EMPTY: "Nothing to claim", Why.PAUSED: "Pause",
+        Why.RELEASED: "Given back", Why.DISTRESS: "Given back", Why.REFUSED: "Refused",
+    }[why]  # fmt: skip
+
+
+def _idle(bench: Bench, session: Idle) -> list[Content]:
+    rows = [*_why(bench, session)]
+    if session.why is Why.DISTRESS:
+        return [*rows, words(""), _key("enter", "next item, when you are ready")]
+    if bench.queue_name:
+        rows += [words(""), _key("enter", f"claim from {bench.queue_name}")]
+    rows += [_key("Q", "another queue" if bench.queue_name else "choose a queue")]
+    others = [
+        view for view in (bench.me.queues if bench.me else ()) if view.queue != bench.queue_name
+    ]
+    if others:
+        rows += [
+            words(""),
+            words(
+                "Other queues you may work in" if bench.queue_name else "You may work in", "bold"
+            ),
+        ]
+        rows += [words(f"  {view.title}: {depth(view.figures)}", "$muted") for view in others]
+    return rows
+
+
+def _why(bench: Bench, session: Idle) -> list[Content]:
+    match session.why:
+        case Why.START:
+            return [words("Choose a queue to begin.", "bold")]
+        case Why.EMPTY:
+            return _empty(bench)
+        case Why.PAUSED:
+            return [words("You asked for a pause. No item is held, no time runs.", "bold")]
+        case Why.RELEASED:
+            return [words("The item was given back.", "bold")]
+        case Why.DISTRESS:
+            return [
+                words("The item was given back. It is not counted, and nobody will ask.", "bold"),
+                words("Take the time you need.", "$muted"),
+            ]
+        case Why.REFUSED:
+            return [words(session.words or "The server said no.", "bold $reject")]
+
+
+def _empty(bench: Bench) -> list[Content]:
+    figures = bench.figures
+    if figures is None:
+        return [words("Nothing came back.", "bold")]
+    if figures.free > figures.not_for_you:
+        rows = [words(f"{figures.free - figures.not_for_you} wait in {figures.queue} now.", "bold")]
+    else:
+        rows = [words(f"Nothing waiting for you in {figures.queue}.", "bold")]
+    if figures.held:
+        when = ""
+        if figures.free_in_ms is not None:
+            left = clock_words(max(figures.free_in_ms, 0) / 1000)
+            when = f"; the next of these leases runs out in {left}"
+        rows.append(words(f"{figures.held} in review by others{when}.", "$muted"))
+    if figures.not_for_you:
+        rows.append(words(f"{figures.not_for_you} wait that are not for you to decide.", "$muted"))
+    rows.append(words("The figures are read every 10 s; a lease begins only with a key.", "$muted"))
+    return rows
+
+
+def _key(key: str, title: str) -> Content:
+    return glue(cap(key), words(f" {title}"))

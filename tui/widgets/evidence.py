@@ -1,0 +1,212 @@
+"""Why the item is here: labels against bands, rules, rank, versions, lease."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+from shared.evidence import Evidence, ShownRuleHit
+from shared.vocabulary import ItemSource
+from shared.wire.queue import Lease
+from tui.safe_text import safe_text
+from tui.state.countdown import clock_words
+from tui.state.held import Held
+from tui.widgets.bands import ROLES, band_row, score_words, strictest_first
+from tui.widgets.paint import Content, fit, glue, marked, rule, words
+from tui.widgets.pane import Pane
+from tui.wrap import wrap
+
+Rows = Iterator[Content]
+_QUOTE = 200
+_MILLION, _THOUSAND = 1_000_000, 1000
+
+
+class EvidencePane(Pane):
+    """Rows about one held item, from whichever of the sections below it is given."""
+
+    def __init__(self, *, name: str, title: str) -> None:
+        super().__init__(name=name)
+        self._title = title
+        self._held: Held | None = None
+        self._contents: list[Content] = []
+        self.sections: tuple[Callable[[Held, int], Rows], ...] = ()
+        self.compact = False
+
+    def load(self, held: Held | None) -> None:
+        """Show the evidence of `held`, or nothing."""
+        self._held = held
+        deciding = held.evidence.deciding if held is not None else None
+        title = f"{self._title}: {deciding}" if deciding and self.id == "evidence" else self._title
+        self.caption(words(title))
+        self.scroll_to(y=0, animate=False)
+        self.lay_out()
+
+    def build(self, width: int) -> int:
+        """Write the rows for `width` cells."""
+        rows: list[Content] = []
+        if self._held is not None:
+            for section in self.sections:
+                part = list(section(self._held, width))
+                if rows and part and not self.compact:
+                    rows.append(words(""))
+                rows.extend(part)
+        self._contents = rows
+        return len(rows)
+
+    def row(self, place: int) -> Content:
+        """Return one row."""
+        return self._contents[place]
+
+
+def labels(held: Held, width: int) -> Rows:
+    """Show each category against its band, or say that there are no scores."""
+    evidence = held.evidence
+    if not evidence.labels:
+        yield from _wrapped(
+            "A case for people: it has no scores. Its facts are in the item.", width
+        )
+        return
+    flagged = {hit.category for hit in evidence.rules}
+    for label in strictest_first(evidence.labels):
+        yield band_row(label, label.category in flagged, width)
+
+
+def legend(held: Held, width: int) -> Rows:
+    """Explain the signs of the bars."""
+    if held.evidence.labels:
+        yield fit(words("┆ low  ┃ high  ⚑ rule hit  ◌ no score → held", "$muted"), width)
+
+
+def explanation(held: Held, width: int) -> Rows:
+    """Say in one sentence what decided."""
+    evidence = held.evidence
+    label = next((each for each in evidence.labels if each.category == evidence.deciding), None)
+    if label is None:
+        return
+    hit = next((each for each in evidence.rules if each.category == label.category), None)
+    if hit is not None:
+        why = f"rule {hit.rule} fired, which counts as a score of 1"
+    elif label.score is None:
+        why = "no score, and it fails closed"
+    else:
+        why = f"{score_words(label.score)} against low {label.low} and high {label.high}"
+    text = f"{label.category}: {why} → {label.band}"
+    yield from _wrapped(text, width, ROLES[label.band])
+
+
+def rules(held: Held, width: int) -> Rows:
+    """List the rules that fired, each with what it points at."""
+    if not held.evidence.rules:
+        return
+    yield rule("Rules", width)
+    text = held.evidence.content.text or ""
+    for hit in held.evidence.rules:
+        name = glue(
+            words("⚑ ", "bold $reject"), words(hit.rule, "bold"), words(f" {hit.category}  ")
+        )
+        yield fit(glue(name, _quote(hit, text)), width)
+
+
+def _quote(hit: ShownRuleHit, text: str) -> Content:
+    if hit.start is None or hit.end is None:
+        return words("")
+    quoted = safe_text(text[hit.start : min(hit.end, hit.start + _QUOTE)], lines=False)
+    shown = marked(quoted, 0, len(quoted.plain), style="$muted")
+    return glue(words("«", "$muted"), shown, words("»", "$muted"))
+
+
+def author(held: Held, width: int) -> Rows:
+    """Say who wrote it, and how its place in the queue comes about."""
+    lease, content = held.lease, held.evidence.content
+    yield rule("Author and rank", width)
+    who = content.author_id or "no author given"
+    followers = f"  {_short(lease.author_followers)} followers"
+    yield fit(glue(words(who, "bold"), words(followers, "$review")), width)
+    yield from _wrapped(rank_words(lease), width, "$muted")
+
+
+def rank_words(lease: Lease) -> str:
+    """Return the arithmetic of the rank: severity, exposure, waiting."""
+    severity = lease.severity * 10
+    exposure = math.log10(1 + max(lease.author_followers, 0))
+    waited = 0.5 * lease.waited_ms / 60_000
+    total = severity + exposure + waited
+    extra = ""
+    if lease.source not in (ItemSource.ENGINE, ItemSource.CASE):
+        extra = f", plus what the queue adds for {lease.source}"
+    return (
+        f"priority {total:.1f} = {lease.severity}×10 severity + {exposure:.1f} followers"
+        f" + {waited:.1f} waiting{extra}"
+    )
+
+
+def decided_by(held: Held, width: int) -> Rows:
+    """Name policy, model and the hash that a verdict is bound to."""
+    evidence = held.evidence
+    yield rule("Decided by", width)
+    model = evidence.model_version or "none"
+    yield fit(
+        glue(
+            words("policy ", "$muted"), words(evidence.policy_version, "bold"),
+            words("  model ", "$muted"), words(model, "bold"),
+        ),
+        width,
+    )  # fmt: skip
+    yield fit(
+        glue(
+            words("evidence ", "$muted"), words(short_hash(held.lease.evidence_hash), "bold"),
+            words(f"  revision {evidence.revision}", "$muted"),
+        ),
+        width,
+    )  # fmt: skip
+
+
+def lease_rows(held: Held, width: int) -> Rows:
+    """Say which lease this is, and how near the item is to escalation."""
+    lease = held.lease
+    yield rule("Lease", width)
+    left = f"left by {lease.left_by} of {lease.abandon_threshold} before it escalates"
+    yield from _wrapped(f"lease {lease.lease_count} of this item · {left}", width)
+    waited, sla = lease.waited_ms / 1000, lease.sla_ms / 1000
+    over = waited > sla > 0
+    text = f"waited {clock_words(waited)} of {clock_words(sla)}" + (" ✕ OVER SLA" if over else "")
+    yield from _wrapped(text, width, "$reject" if over else "$muted")
+    if lease.source is not ItemSource.ENGINE:
+        yield from _wrapped(f"here by: {lease.source}, round {lease.round}", width, "$muted")
+
+
+ALL = (labels, legend, explanation, rules, author, decided_by, lease_rows)
+COMPACT = (labels, explanation, rules, author, decided_by, lease_rows)
+WHY = (labels, legend, explanation, rules)
+CONTEXT = (author, decided_by, lease_rows)
+
+
+def short_hash(digest: str) -> str:
+    """Return the ends of a hash."""
+    return f"{digest[:4]}…{digest[-4:]}"
+
+
+def changed_labels(old: Evidence, new: Evidence) -> list[str]:
+    """Return one line a category whose score or band is another now."""
+    before = {label.category: label for label in old.labels}
+    changed = []
+    for label in strictest_first(new.labels):
+        was = before.get(label.category)
+        if was is None or (was.score, was.band) != (label.score, label.band):
+            old_words = "new" if was is None else f"{score_words(was.score)} {was.band}"
+            changed.append(
+                f"{label.category}: {old_words} → {score_words(label.score)} {label.band}"
+            )
+    return changed
+
+
+def _short(number: int) -> str:
+    if number >= _MILLION:
+        return f"{number / _MILLION:.1f}M"
+    return f"{number / _THOUSAND:.1f}k" if number >= _THOUSAND else str(number)
+
+
+def _wrapped(text: str, width: int, style: str = "") -> Rows:
+    safe = safe_text(text, lines=False)
+    for start, end in wrap(safe.plain, width):
+        yield marked(safe, start, end, style=style)

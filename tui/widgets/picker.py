@@ -1,0 +1,85 @@
+"""The list of reasons under a verdict letter, docked over the evidence."""
+
+from __future__ import annotations
+
+from shared.vocabulary import Verdict
+from tui.state.hand import Choice, Picker
+from tui.widgets.bars import VERDICT_ROLES
+from tui.widgets.paint import Content, Line, cap, fit, glue, lines, words
+
+ROWS = 6
+"""Rows of reasons; the list is as high for one as for eighteen, so that nothing moves."""
+_DIGITS = 9
+_TWO_COLUMNS = 60
+
+
+class PickerView(Line):
+    """Shows a picker; hidden when there is none."""
+
+    DEFAULT_CSS = """
+    PickerView {
+        layer: over; dock: bottom; height: 9; margin: 0 0 1 0; padding: 0 1;
+        background: $panel; border: tall $muted; border-title-color: $text;
+        border-subtitle-color: $muted; display: none;
+    }
+    """
+
+    def draw(self, picker: Picker | None, content_id: str, seen: int) -> None:
+        """Show `picker`, or hide."""
+        self.display = picker is not None
+        if picker is None:
+            return
+        subject = picker.offer.subject
+        role = VERDICT_ROLES[subject] if isinstance(subject, Verdict) else "$text"
+        name = "GIVE BACK" if not isinstance(subject, Verdict) else str(subject).upper()
+        self.styles.border = ("tall", self.app.theme_variables[role.removeprefix("$")])
+        part = words(f"  seen {seen}%", "$review") if seen < 100 else words("")  # noqa: PLR2004
+        self.caption(
+            glue(words(name, f"bold {role}"), words(f"  {content_id}: why?"), part),
+            words("1-9 sends · ↑↓ then enter · another letter changes · esc back"),
+        )
+        width = max(self.app.size.width - 4, 20)
+        self.show(lines([*_rows(picker, width), _last_row(picker, width)]))
+
+
+def _rows(picker: Picker, width: int) -> list[Content]:
+    choices = list(enumerate(picker.offer.choices))
+    columns = 2 if width >= _TWO_COLUMNS else 1
+    first = _first_shown(picker, ROWS * columns)
+    shown = choices[first : first + ROWS * columns]
+    return [
+        glue(
+            *(
+                fit(_choice(picker, *shown[place]), width // columns)
+                for place in range(row, len(shown), ROWS)
+            )
+        )
+        for row in range(ROWS)
+    ]
+
+
+def _first_shown(picker: Picker, room: int) -> int:
+    at = picker.highlight or 0
+    return 0 if at < room else at - at % room
+
+
+def _choice(picker: Picker, place: int, choice: Choice) -> Content:
+    digit = cap(str(place + 1)) if place < _DIGITS else words("   ", "$muted on $line")
+    mark = words("▸" if choice.marked else " ", "bold $review")
+    picked = place in (picker.highlight, picker.chosen)
+    return glue(digit, mark, words(choice.title, "bold reverse" if picked else ""))
+
+
+def _last_row(picker: Picker, width: int) -> Content:
+    offer = picker.offer
+    if picker.chosen is not None:
+        title = offer.choices[picker.chosen].title
+        text = f"⚠ {offer.conflict}. enter sends “{title}” all the same"
+        return fit(words(text, "bold $review"), width)
+    if offer.conflict:
+        return fit(
+            words(f"⚠ {offer.conflict}: enter is asked for after the digit", "$review"), width
+        )
+    if not offer.choices:
+        return fit(words("The policy has no reason for this here.", "$review"), width)
+    return fit(words("▸ speaks of the category that decided", "$muted"), width)
