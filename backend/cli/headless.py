@@ -34,6 +34,7 @@ _VERDICTS = {"posts": 40, "cases": 20}
 _PATIENCE = 15.0  # seconds past the undo window
 _AT_A_TIME = 8  # questions under way
 
+_MOST_SHOWN = 12
 _LEADS_TO = {
     Outcome.ALLOW: ContentState.ALLOWED,
     Outcome.LIMIT: ContentState.LIMITED,
@@ -57,7 +58,8 @@ class Account:
         """Compare two sources for one thing."""
         if one != other:
             self._disagreements.append(what)
-            sys.stdout.write(f"  DISAGREE    {what}: {one!r} against {other!r}\n")
+            if len(self._disagreements) <= _MOST_SHOWN:
+                sys.stdout.write(f"  DISAGREE    {what}: {one} against {other}\n")
 
     def close(self) -> None:
         """Raise Failure unless everything agreed."""
@@ -156,11 +158,12 @@ async def _effects(
 
 def _follow(account: Account, one: Acknowledged, fate: FateRow, view: DecisionView) -> None:
     """Compare what was acknowledged with what became of it."""
-    name = one.content_id
-    account.agree(f"{name}: decision", view.decision_id, one.decision_id)
+    name, escalated = one.content_id, one.outcome is Outcome.NONE
+    # An escalation takes effect too, but what it leaves in force is the decision before it.
+    account.agree(f"{name}: in force", view.decision_id == one.decision_id, not escalated)
     account.agree(f"{name}: state", view.state, _LEADS_TO[one.outcome])
     account.agree(f"{name}: rows", (fate.verdicts, fate.applied), (1, 1))
-    account.agree(f"{name}: rounds", fate.rounds, 2 if one.outcome is Outcome.NONE else 1)
+    account.agree(f"{name}: rounds", fate.rounds, 2 if escalated else 1)
 
 
 def _same(fate: FateRow, view: DecisionView) -> bool:

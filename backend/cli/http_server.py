@@ -74,7 +74,8 @@ def listen(host: str, port: int, *, insecure: bool) -> socket.socket:
         family, _, _, _, address = found[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
-        raise Failure(f"can't listen on {host} port {port}: {error.strerror}.") from None
+        why = (error.strerror or str(error)).partition(" (while")[0]
+        raise Failure(f"can't listen on {host} port {port}: {why}.") from None
 
 
 def address_of(listener: socket.socket) -> str:

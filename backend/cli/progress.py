@@ -34,6 +34,8 @@ class ProgressLine:
         now = self._clock()
         if self._began is None:
             self._began, self._begun_at, self._shown = now, done, now
+            if not self._live:
+                return
         elif now - self._shown < (_REDRAW if self._live else _REPORT):
             return
         else:

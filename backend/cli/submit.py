@@ -25,7 +25,7 @@ _MOST_NAMED = 50
 
 
 def submit(
-    file: Path,
+    file: Annotated[Path, Parameter(allow_leading_hyphen=True)],
     /,
     *,
     server: str | None = None,
@@ -55,6 +55,8 @@ def submit(
     restart
         Begin at the first line even if an earlier run was interrupted.
     """
+    if str(file).startswith("-") and str(file) != "-":
+        raise Failure(f"there is no option {file}. See: fencepost submit --help", 2)
     key, address = key_from(key_file), server_from(server)
     try:
         refused = asyncio.run(_submit(file, address, key, frozenset(drop), batch, restart=restart))
