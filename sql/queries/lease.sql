@@ -1,4 +1,5 @@
 -- What happens to a lease between its grant and its end, and what is true of an item whose lease turned out stale.
+-- IS NOT DISTINCT FROM is no way into an index: the fence is looked up by the primary key alone, whatever the statistics.
 
 -- name: renew_lease(item_id, fence_token, principal_id)^
 -- Give the holder more time up to the queue's longest hold; a lapsed lease that nobody has taken becomes live again.
@@ -6,7 +7,7 @@ WITH held AS MATERIALIZED (
   SELECT i.id, i.leased_at + q.max_hold AS latest, t.now, t.now + q.lease_ttl AS wanted
   FROM item i JOIN queue q ON q.tenant_id = i.tenant_id AND q.name = i.queue
   CROSS JOIN (SELECT clock() AS now OFFSET 0) t
-  WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.owner = :principal_id
+  WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.owner IS NOT DISTINCT FROM :principal_id
   FOR UPDATE OF i),
 renewed AS (
   UPDATE item i SET
@@ -26,7 +27,7 @@ WITH held AS MATERIALIZED (
     CASE WHEN :counts::boolean AND NOT (i.owner = ANY (i.left_by)) THEN i.left_by || i.owner ELSE i.left_by END AS left_by
   FROM item i JOIN queue q ON q.tenant_id = i.tenant_id AND q.name = i.queue
   CROSS JOIN (SELECT clock() AS now OFFSET 0) t
-  WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.owner = :principal_id
+  WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.owner IS NOT DISTINCT FROM :principal_id
   FOR UPDATE OF i),
 released AS (
   UPDATE item i SET state = 'queued', owner = NULL, fence_token = NULL, claim_key = NULL, leased_at = NULL, lease_expires = NULL,
