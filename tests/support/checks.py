@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OTHER_PYTHONS = ("3.11", "3.12", "3.13")
 OLD_POSTGRES = Path("/usr/lib/postgresql/15/bin")
 NO_SKIPS = "FENCEPOST_NO_SKIPS"
-_PYTEST = ("-m", "pytest", "-n", "2", "-q")
+# A file stays with one worker, so that what a module shares is made once.
+_PYTEST = ("-m", "pytest", "-n", "2", "--dist", "loadfile", "-q")
 
 
 class Check(msgspec.Struct, frozen=True):
