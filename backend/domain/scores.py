@@ -61,7 +61,7 @@ def read_labels(raw: bytes | msgspec.Raw) -> dict[str, Decimal]:
         labels = _labels.decode(raw)
         # Two quotes a key and none elsewhere: no key was swallowed as a repetition, and no score
         # was sent as a string. Whatever is not as plain as that is read again, slowly.
-        plain = raw.count(b'"') == 2 * len(labels) and b"\\" not in raw
+        plain = raw.count(b'"') == 2 * len(labels)
         if plain and len(labels) <= MAX_LABELS and all(map(_fits, labels, labels.values())):
             return labels
     except (msgspec.MsgspecError, ValueError, RecursionError):

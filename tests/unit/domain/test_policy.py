@@ -61,6 +61,11 @@ def test_a_policy_is_read_with_exact_decimals() -> None:
     assert policy.reasons[1].code == "gap"
 
 
+def test_thresholds_may_meet_so_that_nothing_but_that_score_goes_to_people() -> None:
+    hate = parse_policy(changed("low = 0.20", "low = 0.95")).categories["hate"]
+    assert hate.low == hate.high
+
+
 def test_a_kind_goes_to_the_queue_that_names_it_and_else_to_the_default() -> None:
     policy = parse_policy(changed('title = "Seniors"', 'title = "Seniors"\nkinds = ["kyc"]'))
     assert policy.routes == {"post": "posts", "kyc": "senior"}

@@ -72,6 +72,7 @@ def test_a_category_that_stands_twice_is_refused(raw: bytes) -> None:
         (b'{"hate":1e-999999999}', "labels.hate"),
         (b'{"hate":0e-99999999999999999999}', "labels.hate"),
         (b'{"hate":0.' + b"0" * 500 + b"1}", "labels.hate"),
+        (b'{"hate":0.1' + b"0" * 500 + b"1}", "labels.hate"),
         (b'{"ok":0.1,"hate":' + b"9" * 5_000 + b"}", "labels.hate"),
         (b'{"hate":0.5,}', "labels"),
         (b'{"hate":.5}', "labels"),
