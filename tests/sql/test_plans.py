@@ -1,8 +1,8 @@
 """The plans that the figures of the queue rest on, on a crowded queue and whatever was measured.
 
 `late`: statistics are as fresh as autovacuum keeps them. `early`: they were taken while nobody had
-anything to do, as after a night. `never`: there are none. Each with the plan that the server makes for all values alike and
-with the one that it makes for these.
+anything to do, as after a night. `never`: there are none. Each with the plan that the server makes
+for all values alike and with the one that it makes for these.
 """
 
 from __future__ import annotations
