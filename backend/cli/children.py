@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from backend.cli.failure import Failure
+from backend.db.embedded import to_the_end
 
 _READY = re.compile(rb"ready at (http://\S+)")
 _START_WITHIN = 60.0
@@ -53,16 +54,8 @@ async def server_child(database: str, log: Path, *extra: str) -> AsyncIterator[S
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """End a child: politely, then for certain. A cancellation meanwhile is not lost."""
-    stopping = asyncio.ensure_future(_end(process))
-    cancelled: asyncio.CancelledError | None = None
-    while not stopping.done():
-        try:
-            await asyncio.shield(stopping)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
+    """End a child: politely, then for certain, even if we are cancelled meanwhile."""
+    await to_the_end(_end(process))
 
 
 def last_words(log: Path, lines: int = 2) -> str:

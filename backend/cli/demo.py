@@ -17,6 +17,7 @@ from backend.cli.headless import headless_demo
 from backend.cli.samples import cases, posts, send_first, send_rest, split
 from backend.cli.stage import Stage, stage
 from backend.cli.workstation import command_line
+from backend.db.tally import count_verdicts
 from shared.client import ClientError
 from shared.vocabulary import Role
 
@@ -112,10 +113,19 @@ async def _with_terminal(ours: Stage, view: str, queue: str, stopping: _Stopping
             stopping.terminal_is_lent = False
             trickle.cancel()
             outcome = (await asyncio.gather(trickle, return_exceptions=True))[0]
+    await _farewell(ours, [one.content_id for one in (*first, *rest)])
     if code:
         raise Failure(f"the terminal's program ended with exit code {code}.", code)
     if isinstance(outcome, ClientError):
         raise Failure(f"the samples stopped coming: {outcome}")
+
+
+async def _farewell(ours: Stage, ids: list[str]) -> None:
+    async with ours.db.connection() as connection:
+        rows = await count_verdicts(connection, ids)
+    recorded, applied = sum(row.recorded for row in rows), sum(row.applied for row in rows)
+    kept = f"kept in {ours.place.server.folder}" if ours.suffix and ours.place.server else "removed"
+    _say(f"{recorded} verdicts were recorded, {applied} took effect; the database is {kept}.")
 
 
 async def _workstation(ours: Stage, view: str, queue: str) -> int:

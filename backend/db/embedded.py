@@ -22,9 +22,9 @@ import threading
 import time
 import urllib.parse
 import warnings
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import asyncpg
 import structlog
@@ -51,6 +51,7 @@ _MOST_DEATHS = 3
 _STOP = ((signal.SIGINT, 30.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
 _SET_PARENT_DEATH_SIGNAL = 1
 
+T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
@@ -226,18 +227,22 @@ async def server(
                 raise
             yield Server(place, running, Binaries(Path(), 0), account, durable)
             return
-        found = await asyncio.to_thread(
-            find_binaries, binaries, account, system=SYSTEM_FOLDER, fallback=place
-        )
         data = place / "pg"
-        await asyncio.to_thread(stop_leftover, data)
-        await asyncio.to_thread(cluster.initialise, data, found, account, durable=durable)
+        found = await to_the_end(
+            asyncio.to_thread(
+                find_binaries, binaries, account, system=SYSTEM_FOLDER, fallback=place
+            )
+        )
+        await to_the_end(asyncio.to_thread(stop_leftover, data))
+        await to_the_end(
+            asyncio.to_thread(cluster.initialise, data, found, account, durable=durable)
+        )
         socket = socket_folder(place, account)
         if socket.parent != place:
             cleanup.callback(shutil.rmtree, socket, ignore_errors=True)
             _take_lock(socket, cleanup)
         ours = Server(place, socket, found, account, durable)
-        cleanup.push_async_callback(_stop_for_certain, ours)
+        cleanup.push_async_callback(lambda: to_the_end(ours.stop()))
         await ours.start()
         yield ours
 
@@ -260,14 +265,18 @@ def _take_lock(folder: Path, cleanup: contextlib.AsyncExitStack) -> None:
     cleanup.callback(lock.release)
 
 
-async def _stop_for_certain(ours: Server) -> None:
-    """Stop the server even if we are cancelled meanwhile; the cancellation goes on afterwards."""
-    stopping = asyncio.ensure_future(ours.stop())
+async def to_the_end(work: Awaitable[T]) -> T:
+    """Wait for `work` even if we are cancelled meanwhile; the cancellation goes on afterwards.
+
+    For what may not be left half done: a thread goes on though nobody waits for it any more.
+    """
+    working = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
-    while not stopping.done():
+    while not working.done():
         try:
-            await asyncio.shield(stopping)
+            await asyncio.wait([working])
         except asyncio.CancelledError as error:
             cancelled = error
     if cancelled:
         raise cancelled
+    return working.result()
