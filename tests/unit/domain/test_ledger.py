@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.ledger import GENESIS, Event, Fact, chain, event_hash, follow
+from backend.domain.ledger import EVENT_FORMAT, GENESIS, Event, Fact, chain, event_hash, follow
 from shared.vocabulary import EventType
 from tests.unit.domain.build import GOLDEN
 
@@ -167,3 +167,7 @@ def test_any_chain_holds_and_any_flipped_byte_is_found(data: list[dict[str, obje
         broken = [*events]
         broken[place] = msgspec.structs.replace(event, canonical=bytes(flipped))
         assert follow("c-1", broken).seq == place
+
+
+def test_golden_events_are_of_this_format() -> None:
+    assert json.loads((GOLDEN / "events.json").read_bytes())["format"] == EVENT_FORMAT

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,11 +18,11 @@ from backend.domain.refusals import Refusal
 from backend.domain.submission import CheckedContent, check_submission, shown_content
 from shared.evidence import Evidence, evidence_bytes, evidence_hash, open_evidence
 from shared.wire.content import Submission
-from tests.unit.domain.build import NO_DATA, ROOT, SHARED_DATA
+from tests.unit.domain.build import NO_DATA, SHARED_DATA
 
 STRINGS = SHARED_DATA / "hostile_strings.jsonl"
 BYTES = SHARED_DATA / "hostile_bytes.jsonl"
-OWN = ROOT / "tests" / "golden" / "hostile.json"
+OWN = Path(__file__).with_name("hostile.json")
 decode = msgspec.json.Decoder(Submission).decode
 
 BODIES: dict[str, Any] = {
