@@ -15,7 +15,7 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from litestar.types import ExceptionHandlersMap
 
-from backend.api.logs import request_id_of
+from backend.api.logs import outline, request_id_of
 from backend.domain.refusals import (
     Internal,
     Malformed,
@@ -67,7 +67,7 @@ def on_http_exception(request: Request[Any, Any, Any], error: HTTPException) -> 
 def on_fault(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """Answer a fault of ours: nothing of it leaves the house but the request id."""
     request_id = request_id_of(request.scope)
-    _log.error("request.fault", request_id=request_id, fault=type(error).__name__, exc_info=error)
+    _log.error("request.fault", request_id=request_id, fault=outline(error))
     return answer(Internal("report this with the request id"), request_id)
 
 

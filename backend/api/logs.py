@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+import traceback
 import uuid
 from collections.abc import MutableMapping
 from typing import Any, cast
@@ -22,6 +23,7 @@ REQUEST_ID = "fencepost.request_id"
 _HEADER = b"x-request-id"
 _ACCEPTABLE = re.compile(rb"[A-Za-z0-9._-]{8,64}\Z")
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+_LONGEST_OUTLINE = 200
 _NO_STORE = (b"cache-control", b"no-store")
 
 
@@ -83,6 +85,38 @@ def _known_method(method: str) -> str:
     return method if method in _METHODS else "(other)"
 
 
+def outline(error: BaseException) -> list[str]:
+    """Return what was raised where, innermost cause last, and no message: those may quote a row."""
+    lines = []
+    while True:
+        state = getattr(error, "sqlstate", None) or ""
+        lines.append(f"{type(error).__module__}.{type(error).__qualname__} {state}".rstrip())
+        frames = traceback.extract_tb(error.__traceback__)
+        lines += [f"{_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
+        inner = error.__cause__ or error.__context__
+        if inner is None or len(lines) > _LONGEST_OUTLINE:
+            return lines
+        error = inner
+
+
+def _short(filename: str) -> str:
+    return "/".join(filename.split("/")[-3:])
+
+
+def outline_exceptions(
+    _logger: Any, _name: str, line: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """Replace the traceback of a line by its outline. A structlog processor."""
+    given = line.pop("exc_info", None)
+    if given is True:
+        given = sys.exc_info()[1]
+    if isinstance(given, tuple):
+        given = given[1]
+    if isinstance(given, BaseException):
+        line["fault"] = outline(given)
+    return line
+
+
 def escape_controls(
     _logger: Any, _name: str, line: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
@@ -91,6 +125,8 @@ def escape_controls(
 
 
 def _printable(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_printable(member) for member in value]
     if not isinstance(value, str):
         return value
     return "".join(
@@ -106,10 +142,10 @@ def configure_logging() -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
+            outline_exceptions,
             escape_controls,
             structlog.processors.JSONRenderer(),
         ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
         cache_logger_on_first_use=False,
     )

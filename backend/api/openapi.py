@@ -7,7 +7,7 @@ There is no page beside it: such pages fetch their scripts from elsewhere.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from litestar import Request
@@ -20,6 +20,10 @@ from backend.api.access import access_of
 from backend.api.bodies import JSON, NDJSON
 from shared.problems import PROBLEM_MEDIA_TYPE, Problem
 
+_RAW: dict[str, Any] = {
+    "labels": dict[str, Annotated[float, msgspec.Meta(ge=0, le=1)]],
+    "fields": dict[str, Any],
+}
 _REF = "#/components/schemas/{name}"
 _BEARER: dict[str, list[str]] = {"bearer": []}
 
@@ -66,15 +70,33 @@ def _describe(schema: dict[str, Any], route: HTTPRoute) -> None:
             }
             body = handler.opt.get("body")
             if body is not None:
-                operation["requestBody"] = {"required": True, "content": _content(schema, body)}
+                content = _content(schema, _told(body))
+                operation["requestBody"] = {"required": True, "content": content}
 
 
 def _content(schema: dict[str, Any], body: Any) -> dict[str, Any]:
     content = {JSON: {"schema": _named(schema, body)}}
-    (row, *_) = getattr(body, "__args__", (None,))
-    if row is not None:
-        content[NDJSON] = {"schema": _named(schema, row)}
+    rows = getattr(body, "__args__", None)
+    if rows:
+        content[NDJSON] = {"schema": _named(schema, rows[0])}
     return content
+
+
+def _told(kind: Any) -> Any:
+    """Return a type as it is told: what stays raw in our Structs, as what it must hold."""
+    row = (getattr(kind, "__args__", None) or (kind,))[0]
+    fields: list[Any] = []
+    for field in msgspec.structs.fields(row):
+        told = _RAW.get(field.name) if field.type is msgspec.Raw else None
+        if told is not None:
+            fields.append((field.name, told, msgspec.field(default_factory=dict)))
+        elif field.required:
+            fields.append((field.name, field.type))
+        else:
+            fields.append((field.name, field.type, field.default))
+    shape = msgspec.defstruct(row.__name__, fields, kw_only=True, forbid_unknown_fields=True)
+    shape.__doc__ = row.__doc__
+    return shape if row is kind else list[shape]  # type: ignore[valid-type]
 
 
 def _named(schema: dict[str, Any], kind: Any) -> dict[str, Any]:

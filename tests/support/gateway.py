@@ -46,7 +46,16 @@ async def somebody(
     db: Database, role: Role = Role.PRODUCER, queue: str | None = None, name: str | None = None
 ) -> Identity:
     """Make a principal with a key and return who he is."""
-    return await Keyring(db, KeyEnv.TEST).identify(await key_for(db, role, queue, name))
+    return await identified(db, await key_for(db, role, queue, name))
+
+
+async def identified(db: Database, key: str) -> Identity:
+    """Return who a key belongs to, once its use has been noted."""
+    keyring = Keyring(db, KeyEnv.TEST)
+    try:
+        return await keyring.identify(key)
+    finally:
+        await keyring.close()
 
 
 def body(content_id: str, /, labels: dict[str, float] | None = None, **fields: Any) -> bytes:
