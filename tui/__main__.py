@@ -36,14 +36,14 @@ def main(arguments: list[str] | None = None) -> int:
     line = app.run()
     if app.failure is not None:
         return _after_crash(settings, app, app.failure)
-    if line and app.return_code == 0:
-        print(line)  # noqa: T201  (the last word, on the ordinary screen)
+    if line:
+        print(line, file=sys.stderr if app.return_code else sys.stdout)
     return app.return_code or 0
 
 
 def _after_crash(settings: Settings, app: FencepostApp, failure: BaseException) -> int:
     """Give the item back, and say in one line what happened."""
-    lease = app.held_at_the_end()
+    lease = app.left_leased
     given_back = lease is not None and asyncio.run(_release(settings, lease))
     report = write_report(settings.state_dir, failure)
     where = f" Report: {report}" if report is not None else ""

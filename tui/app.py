@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import threading
+from functools import partial
 from typing import ClassVar
 
 from textual.app import App
@@ -15,6 +16,7 @@ from textual.screen import Screen
 from shared.client import ClientError
 from shared.vocabulary import ReleaseReason
 from shared.wire.queue import Lease
+from tui.background import begin
 from tui.cockpit.health import HealthScreen
 from tui.desk import Desk
 from tui.screens.bench import Bench, lease_of
@@ -44,6 +46,8 @@ class FencepostApp(App[str]):
         self.settings = settings
         self.desk = desk
         self.failure: BaseException | None = None
+        self.left_leased: Lease | None = None
+        """What an unexpected error left in hand."""
         self._leaving = False
         for theme in themes():
             self.register_theme(theme)
@@ -61,12 +65,16 @@ class FencepostApp(App[str]):
         for number in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(number, self._on_signal, number)
 
+    async def on_unmount(self) -> None:
+        """Close the connections."""
+        await self.desk.client.close()
+
     def _on_signal(self, number: signal.Signals) -> None:
         """Give the item back and leave; should the terminal be gone and block us, leave anyway."""
         last_resort = threading.Timer(_LAST_RESORT_SECONDS, os._exit, (128 + number,))
         last_resort.daemon = True
         last_resort.start()
-        self.run_worker(self._leave(return_code=128 + number), group="exit", exclusive=True)
+        begin(self, partial(self._leave, 128 + number), "exit")
 
     def action_nothing(self) -> None:
         """Do nothing: this key must never end a session."""
@@ -84,7 +92,7 @@ class FencepostApp(App[str]):
                 await self._give_back()
         except TimeoutError:
             self.log("the item was not given back in time; its lease runs out by itself")
-        self.exit(self._summary(), return_code=return_code)
+        self.exit(self._summary() if return_code == 0 else "", return_code=return_code)
 
     async def _give_back(self) -> None:
         """Release what is held; a verdict on its way is left to the journal."""
@@ -124,14 +132,15 @@ class FencepostApp(App[str]):
     def _handle_exception(self, error: Exception) -> None:
         """Leave after an unexpected error without showing it: it would show content and tokens."""
         self._return_code = CRASHED
-        if self._exception is None:
-            self._exception = self.failure = error
+        if self.failure is None:
+            self.failure = self._exception = error
             self._exception_event.set()
+            self.left_leased = self._lease_in_hand()
         self._close_messages_no_wait()
 
-    def held_at_the_end(self) -> Lease | None:
-        """Return what a crash left leased; None while a verdict's outcome is unknown."""
-        for screen in self._screen_stacks.get("_default", []):
+    def _lease_in_hand(self) -> Lease | None:
+        """Return what is leased; None while a verdict's outcome is unknown."""
+        for screen in self.screen_stack:
             if isinstance(screen, Bench) and not isinstance(screen.session, Submitting):
                 return lease_of(screen.session)
         return None

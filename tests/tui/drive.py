@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from tui.desk import Desk
 from tui.journal import Journal
 from tui.screens.review import ReviewScreen
 from tui.settings import Settings
+from tui.state.session import Claiming, Reviewing
 
 SERVER, KEY = "http://127.0.0.1:1", "fp_test_reviewer_notasecret"
 SIZES = ((80, 24), (120, 40), (200, 60))
@@ -63,8 +65,18 @@ async def running(
 ) -> AsyncIterator[Pilot[str]]:
     """Run `app` without a terminal, until its first item can be decided."""
     async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
-        await pilot.pause(ARMED + 0.1)
+        await armed(pilot)
         yield pilot
+
+
+async def armed(pilot: Pilot[str]) -> None:
+    """Wait until the item counts keys; at once where there is no item."""
+    await pilot.pause(0.05)
+    screen = pilot.app.screen
+    while isinstance(screen, ReviewScreen) and isinstance(screen.session, Reviewing | Claiming):
+        if screen.hand.armed(time.monotonic()):
+            break
+        await pilot.pause(0.02)
 
 
 async def press(pilot: Pilot[str], *keys: str, gap: float = 0.07) -> None:
@@ -76,7 +88,7 @@ async def press(pilot: Pilot[str], *keys: str, gap: float = 0.07) -> None:
 
 async def decide(pilot: Pilot[str], *keys: str) -> None:
     """Press keys once the item counts keys, and wait for what comes of it."""
-    await pilot.pause(ARMED)
+    await armed(pilot)
     await press(pilot, *keys)
     await pilot.pause(0.1)
 

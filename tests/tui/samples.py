@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from shared.evidence import (
@@ -90,7 +91,7 @@ def evidence(
     text: str | None = POST,
     *,
     content_id: str = "p-8f31c2",
-    scores: dict[str, str | None] | None = None,
+    scores: Mapping[str, str | None] | None = None,
     hits: tuple[ShownRuleHit, ...] = (),
     deciding: str | None = "violence",
     **content: Any,

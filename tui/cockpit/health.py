@@ -8,6 +8,7 @@ from textual.screen import Screen
 
 from shared.client import ClientError
 from shared.wire.cockpit import Health
+from tui.background import begin
 from tui.clock import local_words
 from tui.cockpit.figures import card_rows, cards, histogram_rows, table_rows
 from tui.desk import Desk, words_of
@@ -88,7 +89,7 @@ class HealthScreen(Screen[None]):
 
     def do_refresh(self) -> None:
         """Read the figures now."""
-        self.run_worker(self._read(), group="read", exclusive=True)
+        begin(self, self._read, "read")
 
     async def _read(self) -> None:
         try:

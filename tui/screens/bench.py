@@ -9,7 +9,7 @@ from textual.screen import Screen
 from shared.wire.queue import Lease, Me, QueueFigures, QueueView
 from tui.desk import Desk
 from tui.messages import Happened
-from tui.state.events import Event, GivenBack, Leased, NothingFree, Recorded, Troubled
+from tui.state.events import ANSWERS, Event, GivenBack, Leased, NothingFree, Recorded, Troubled
 from tui.state.hand import Hand
 from tui.state.held import Held, Trouble, Why
 from tui.state.session import (
@@ -78,7 +78,10 @@ class Bench(Screen[None]):
         self.repaint()
 
     def _count(self, event: Event) -> None:
-        self.live = not isinstance(event, Troubled)
+        if isinstance(event, ANSWERS):
+            self.live = True
+        elif isinstance(event, Troubled):
+            self.live = False
         if isinstance(event, Recorded):
             self.receipt = Receipt(event.decision, self.desk.now(), event.replayed)
             self.done += 1

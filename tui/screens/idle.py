@@ -5,7 +5,7 @@ from __future__ import annotations
 from tui.screens.bench import Bench
 from tui.state.countdown import clock_words
 from tui.state.held import Why
-from tui.state.session import Changed, Claiming, Idle, Stale, Submitting, Unshowable
+from tui.state.session import Changed, Claiming, Idle, Reviewing, Stale, Submitting, Unshowable
 from tui.widgets.card import depth
 from tui.widgets.paint import Content, cap, glue, words
 
@@ -38,6 +38,8 @@ def idle_words(bench: Bench) -> str:
         return "No item is held."
     if isinstance(bench.session, (Stale, Changed)):
         return "Not recorded."
+    if isinstance(bench.session, Reviewing) and bench.session.held.resumed:
+        return "Resumed: this item was still yours. Nothing is sent until you pick a reason."
     return "Ready. Nothing is sent until you pick a reason."
 
 

@@ -2,55 +2,30 @@
 
 from __future__ import annotations
 
-from enum import StrEnum, unique
+from functools import partial
 
 from textual import events
 
-from shared.vocabulary import ReleaseReason
+from tui.background import begin
 from tui.keymap import REVIEW, action_of
 from tui.messages import NoteSaved
-from tui.screens.bench import key_clock, lease_of
-from tui.screens.work import Workbench
+from tui.screens.bench import key_clock
+from tui.screens.switching import Overlay, Switcher
 from tui.state.events import InputSeen, Noted, Taken
 from tui.state.hand import ARM_SECONDS, Send, press
 from tui.state.session import (
     Changed,
-    Claiming,
     Idle,
     Reviewing,
     Stale,
     Submitting,
     Unshowable,
-    frozen,
 )
-from tui.widgets.item import ItemPane
 from tui.widgets.note import NoteInput
-from tui.widgets.pane import Pane
-
-_FROZEN = "A verdict is on its way and its outcome is unknown: nothing else until it is."
 
 
-@unique
-class Overlay(StrEnum):
-    """What lies over the item and has the keys."""
-
-    NONE = "none"
-    HELP = "help"
-    QUEUES = "queues"
-    NOTE = "note"
-    DIALOG = "dialog"
-
-
-class Keyboard(Workbench):
+class Keyboard(Switcher):
     """Adds the keys. `overlay` has them first, then the hand, then the keymap."""
-
-    def __init__(self, *arguments: object, **options: object) -> None:
-        super().__init__(*arguments, **options)  # type: ignore[arg-type]  # as Bench declares them
-        self.overlay = Overlay.NONE
-        self.dialog_since = 0.0
-        self.highlight = 0
-        self.said = ""
-        self.active = "item"
 
     def on_key(self, event: events.Key) -> None:
         """Give a key to whatever has the keys at the moment."""
@@ -74,6 +49,10 @@ class Keyboard(Workbench):
         """Count the wheel as input."""
         self._touch()
 
+    def on_input_changed(self) -> None:
+        """Count writing a note as input."""
+        self._touch()
+
     def too_small(self) -> bool:
         """Tell whether the terminal is too small to decide anything in."""
         raise NotImplementedError
@@ -87,7 +66,7 @@ class Keyboard(Workbench):
             case Overlay.HELP:
                 self.overlay = Overlay.NONE
             case Overlay.QUEUES:
-                self._queues_key(key)
+                self.queues_key(key)
             case Overlay.DIALOG:
                 self._dialog_key(key, at)
             case _:
@@ -119,28 +98,6 @@ class Keyboard(Workbench):
         elif isinstance(self.session, (Stale, Changed)):
             self.start_claim()
 
-    def _queues_key(self, key: str) -> None:
-        queues = self.me.queues if self.me is not None else ()
-        if key in ("escape", "q"):
-            self.overlay = Overlay.NONE
-        elif key in ("down", "j", "up", "k"):
-            step = 1 if key in ("down", "j") else -1
-            self.highlight = min(max(self.highlight + step, 0), max(len(queues) - 1, 0))
-        elif key == "enter" and queues:
-            self._go_to(queues[self.highlight].queue)
-        elif key.isdigit() and 1 <= int(key) <= len(queues):
-            self._go_to(queues[int(key) - 1].queue)
-
-    def _go_to(self, queue: str) -> None:
-        self.overlay = Overlay.NONE
-        lease = lease_of(self.session)
-        if lease is None:
-            self.queue_name = queue
-            self.start_claim()
-        elif queue != lease.queue:
-            self.going_to = queue
-            self.start_release(lease, ReleaseReason.SIGN_OFF)
-
     # actions of the keymap
 
     def do_note(self) -> None:
@@ -163,54 +120,10 @@ class Keyboard(Workbench):
     def do_go_on(self) -> None:
         """Claim, when there is no item."""
         if isinstance(self.session, Unshowable):
-            self.run_worker(self.resume(), group="main", exclusive=True)
+            begin(self, self.resume, "main")
         elif isinstance(self.session, Idle) and self.me is not None:
             self.paused = False
             self.start_claim() if self.queue_name else self.open_queues()
-
-    def do_page_down(self) -> None:
-        """Go a page down."""
-        self._pane().scroll_by(self._pane().page())
-
-    def do_page_up(self) -> None:
-        """Go a page up."""
-        self._pane().scroll_by(-self._pane().page())
-
-    def do_line_down(self) -> None:
-        """Go a line down."""
-        self._pane().scroll_by(1)
-
-    def do_line_up(self) -> None:
-        """Go a line up."""
-        self._pane().scroll_by(-1)
-
-    def do_top(self) -> None:
-        """Go to the beginning."""
-        self._pane().scroll_to(y=0, animate=False)
-
-    def do_bottom(self) -> None:
-        """Go to the end of what is loaded; from there, load more."""
-        pane = self._pane()
-        if isinstance(pane, ItemPane) and pane.at_end and pane.load_more():
-            return
-        pane.scroll_to(y=pane.virtual_size.height, animate=False)
-
-    def do_switch_pane(self) -> None:
-        """Let the keys scroll the other pane."""
-        self.active = "evidence" if self.active == "item" else "item"
-
-    def do_wide(self) -> None:
-        """Show the item alone, or both panes."""
-        self.toggle_class("-alone")
-        self.active = "item"
-
-    def do_queues(self) -> None:
-        """Ask in which queue to work."""
-        if frozen(self.session):
-            self.said = _FROZEN
-        elif not isinstance(self.session, Claiming):
-            self.open_queues()
-            self.start_look()
 
     def do_help(self) -> None:
         """Show the keys."""
@@ -222,14 +135,7 @@ class Keyboard(Workbench):
 
     def do_sign_off(self) -> None:
         """Leave, after giving the item back."""
-        self.app.run_worker(self.app.action_sign_off(), group="exit")  # type: ignore[attr-defined]  # only our application shows this screen
-
-    def open_queues(self) -> None:
-        """Ask in which queue to work."""
-        names = [view.queue for view in self.me.queues] if self.me is not None else []
-        self.highlight = names.index(self.queue_name) if self.queue_name in names else 0
-        self.overlay = Overlay.QUEUES
-        self.repaint()
+        self.app.call_later(self.app.run_action, "sign_off")
 
     def on_note_saved(self, message: NoteSaved) -> None:
         """Keep the note with the item, and on disk."""
@@ -237,15 +143,13 @@ class Keyboard(Workbench):
         if isinstance(self.session, Reviewing):
             lease = self.session.held.lease
             self.take(Noted(message.note))
-            self.run_worker(self.desk.keep_note(lease, message.note), group="note")
+            keep = partial(self.desk.keep_note, lease, message.note)
+            begin(self, keep, "note")
 
     def on_note_dropped(self) -> None:
         """Go back to the item."""
         self.overlay = Overlay.NONE
         self.repaint()
-
-    def _pane(self) -> Pane:
-        return self.query_one(f"#{self.active}", Pane)
 
     def sync_dialog(self) -> None:
         """Open the dialog that the session asks for, or close it."""

@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator
+from functools import partial
 
-from shared.client import ClientError
+from shared.client import ClientError, Refused
+from shared.problems import ProblemCode
 from shared.vocabulary import ReleaseReason
 from shared.wire.queue import Lease, VerdictRequest
+from tui.background import begin
 from tui.desk import SignInRefusedError, words_of
 from tui.messages import Happened
 from tui.screens.bench import Bench
-from tui.state.events import ClaimSent, Event, NotRecorded, Troubled, VerdictMeant
+from tui.state.events import ClaimSent, Event, GivenBack, NotRecorded, Troubled, VerdictMeant
 from tui.state.hand import Send
 from tui.state.held import Held, Trouble, Why
 from tui.state.pending import RENDERER, Pending
 from tui.state.session import Claiming, Idle, Reviewing, Submitting
 
 _DAY_MS = 86_400_000
+KEY_REFUSED = 77
 
 
 class Workbench(Bench):
@@ -36,13 +40,11 @@ class Workbench(Bench):
 
     async def sign_in(self) -> None:
         """Find out who I am, send what an earlier run left, and take up what is still mine."""
-        async for found in self.desk.sign_in():
-            if isinstance(found, Troubled):
-                since = self.sign_in_trouble.since if self.sign_in_trouble else found.at
-                self.sign_in_trouble, self.live = Trouble(since, found.words), False
-            else:
-                self.me, self.sign_in_trouble, self.live = found, None, True
-            self.repaint()
+        try:
+            await self._find_out()
+        except SignInRefusedError as error:
+            self.app.exit(f"fencepost: the server refuses this key: {error}", KEY_REFUSED)
+            return
         left_over = self.desk.journal.verdict()
         if left_over is not None:
             self.take(VerdictMeant(left_over, self.desk.now()))
@@ -50,6 +52,15 @@ class Workbench(Bench):
                 self.take(event)
         if isinstance(self.session, Idle) and self.session.why in (Why.START, Why.PAUSED):
             await self.resume()
+
+    async def _find_out(self) -> None:
+        async for found in self.desk.sign_in():
+            if isinstance(found, Troubled):
+                since = self.sign_in_trouble.since if self.sign_in_trouble else found.at
+                self.sign_in_trouble, self.live = Trouble(since, found.words), False
+            else:
+                self.me, self.sign_in_trouble, self.live = found, None, True
+            self.repaint()
 
     async def resume(self) -> None:
         """Take up the lease that is still mine; without one, claim or ask for a queue."""
@@ -70,7 +81,7 @@ class Workbench(Bench):
         self.take(ClaimSent(key, self.desk.now()))
         if isinstance(self.session, Claiming) and self.session.claim_key == key:
             claims = self.desk.claim(self.queue_name, key)
-            self.run_worker(self._post_all(claims), group="main", exclusive=True)
+            begin(self, partial(self._post_all, claims), "main")
 
     def start_verdict(self, meant: Send) -> None:
         """Send a verdict, and ask for the next item in the same request unless pausing."""
@@ -78,7 +89,8 @@ class Workbench(Bench):
             return
         pending = self._pending(self.session, meant)
         self.take(VerdictMeant(pending, self.desk.now()))
-        self.run_worker(self._post_all(self.desk.send(pending)), group="main", exclusive=True)
+        tries = self.desk.send(pending)
+        begin(self, partial(self._post_all, tries), "main")
 
     def _pending(self, session: Reviewing, meant: Send) -> Pending:
         lease = session.held.lease
@@ -108,7 +120,7 @@ class Workbench(Bench):
         async def work() -> None:
             self.post_message(Happened(await self.desk.release(lease, reason)))
 
-        self.run_worker(work(), group="main", exclusive=True)
+        begin(self, work, "main")
 
     def start_renewal(self, held: Held) -> None:
         """Ask for more time; a refusal is said, and changes nothing else."""
@@ -116,11 +128,13 @@ class Workbench(Bench):
         async def work() -> None:
             try:
                 event = await self.desk.renew(held)
+            except Refused as error:
+                event = _not_renewed(error)
             except ClientError as error:
                 event = NotRecorded(f"Not renewed: {words_of(error)}")
             self.post_message(Happened(event))
 
-        self.run_worker(work(), group="renew", exclusive=True)
+        begin(self, work, "renew")
 
     def start_look(self) -> None:
         """Read the figures quietly."""
@@ -136,4 +150,11 @@ class Workbench(Bench):
             self.repaint()
 
         if self.me is not None and not isinstance(self.session, Submitting):
-            self.run_worker(work(), group="look", exclusive=True)
+            begin(self, work, "look")
+
+
+def _not_renewed(error: Refused) -> Event:
+    """Say why there is no more time; an item that moved on is no longer ours to show."""
+    if error.code is ProblemCode.STALE_LEASE:
+        return GivenBack(Why.REFUSED, "This item moved on while it lay here; nothing was recorded.")
+    return NotRecorded(f"Not renewed: {words_of(error)}")

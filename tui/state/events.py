@@ -131,3 +131,6 @@ Event = (
     ClaimSent | Leased | NotProven | NothingFree | Troubled | VerdictMeant | Recorded | LeaseStale
     | EvidenceMoved | NotRecorded | LeaseRenewed | InputSeen | Noted | GivenBack | Taken
 )  # fmt: skip
+
+ANSWERS = (Leased, NotProven, NothingFree, Recorded, LeaseStale, EvidenceMoved, LeaseRenewed)
+"""The events that show that the server answers."""

@@ -168,14 +168,22 @@ def _reviewing(session: Reviewing, event: Event) -> Session:
     match event:
         case VerdictMeant(pending, at):
             return Submitting(pending, session.held, at)
-        case Noted(note):
-            return replace(session, note=note, words="")
         case GivenBack(why, words):
             return Idle(why, words=words)
-        case NotRecorded(words):
-            return replace(session, words=words)
         case Leased() | NotProven():
             return _arrived(session, event)
+        case _:
+            return _still_reviewing(session, event)
+
+
+def _still_reviewing(session: Reviewing, event: Event) -> Session:
+    match event:
+        case Noted(note):
+            return replace(session, note=note, words="")
+        case NotRecorded(words):
+            return replace(session, words=words)
+        case LeaseRenewed():
+            return replace(session, held=_timed(session.held, event), words="")
         case _:
             return replace(session, held=_timed(session.held, event))
 
