@@ -73,10 +73,11 @@ def test_a_forbidden_import_turns_the_law_red(copy: Path, module: str, line: str
     [
         ("backend.api.app", ("textual", "tui")),
         ("backend.workers", ("textual", "litestar", "tui")),
+        ("backend.cli.serve", ("textual", "tui")),
         ("backend.cli", ("textual", "litestar", "asyncpg", "tui")),
         ("backend.domain", ("asyncio", "asyncpg", "litestar")),
         ("tui.app", ("litestar", "asyncpg", "uvicorn", "backend")),
-        ("tui.plain", ("litestar", "asyncpg", "backend")),
+        ("tui.__main__", ("litestar", "asyncpg", "uvicorn", "backend")),
         ("shared.client", ("litestar", "asyncpg", "textual", "backend", "tui")),
         ("shared.wire", ("httpx", "litestar", "asyncpg", "textual")),
     ],
