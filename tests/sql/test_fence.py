@@ -12,6 +12,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from backend.db.apply import take_pending
 from backend.db.claim import LeaseRow, claim_next, find_my_lease
 from backend.db.lease import give_back, lock_run_out, release_lease, renew_lease
 from backend.db.verdict import DecisionRow, NewDecision, decide_item, lock_for_verdict
@@ -198,7 +199,14 @@ async def test_a_lease_has_run_out_at_the_very_moment_it_ends(
     await leased(world, ANN)
     await turn_clock(admin, NOON + TTL)
     assert (await leased(world, BO)).item_pk == 2
-    assert (await leased(world, ANN)).item_pk == 3, "he holds nothing any more"
+
+
+async def test_what_has_run_out_does_not_keep_its_holder_from_the_next(
+    world: Connection, admin: Connection
+) -> None:
+    await leased(world, ANN)
+    await turn_clock(admin, NOON + TTL)
+    assert (await leased(world, ANN)).item_pk == 3, "what he let lapse is for others first"
 
 
 async def test_the_redriver_ends_a_lease_at_the_same_moment_as_a_claim(
@@ -223,6 +231,18 @@ async def test_a_token_is_never_granted_twice_and_always_logged(
     assert len(set(tokens)) == 4
     logged = await world.fetch("SELECT token FROM lease_log WHERE happening = 'grant' AND id > 1")
     assert [row["token"] for row in logged] == tokens
+
+
+async def test_a_decision_is_taken_from_the_line_once(world: Connection) -> None:
+    assert await take_pending(world, decision_ids=[1, 2]) == {2}
+    assert await take_pending(world, decision_ids=[1, 2]) == set()
+
+
+async def test_an_item_at_its_threshold_is_offered_to_nobody(
+    world: Connection, admin: Connection
+) -> None:
+    await admin.execute("UPDATE item SET abandoned = true WHERE id = 2")
+    assert (await leased(world, ANN)).item_pk == 3
 
 
 async def test_what_somebody_holds_is_his_alone(world: Connection) -> None:

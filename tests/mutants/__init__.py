@@ -1,0 +1,1 @@
+"""Hand-made mutants: small faults that the tests must find. `./run mutants`."""
