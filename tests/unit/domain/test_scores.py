@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.refusals import DuplicateKey, InvalidField, Refusal
-from backend.domain.scores import is_name, read_labels, score_text
+from backend.domain.scores import _read_carefully, is_name, read_labels, score_text
 
 score = st.decimals(0, 1, allow_nan=False, allow_infinity=False, places=6) | st.floats(0, 1).map(
     lambda number: Decimal(repr(number))
@@ -22,6 +23,28 @@ score = st.decimals(0, 1, allow_nan=False, allow_infinity=False, places=6) | st.
 def test_labels_are_read_digit_by_digit(labels: dict[str, Decimal]) -> None:
     raw = "{" + ",".join(f'"{name}" : {number}' for name, number in labels.items()) + "}"
     assert read_labels(raw.encode()) == labels
+
+
+PIECES = (
+    """{ } , : "a" "b-1" "A" " 0 1 0.5 .5 1.0 1.1 2 5e-1 9.99E-01 1e-99 1e-100 0e-5 -0 01 1e1 e"""
+)
+NEARLY = st.lists(st.sampled_from([*PIECES.split(), " ", "\n", "\v", "\\"]), max_size=9).map(
+    "".join
+)
+
+
+def outcome(read: Callable[[bytes], dict[str, Decimal]], raw: bytes) -> object:
+    try:
+        return read(raw)
+    except Refusal as refusal:
+        return (refusal.code, refusal.field, refusal.detail)
+
+
+@settings(max_examples=2_000)
+@given(NEARLY | NEARLY.map('{{"a":0.5,{}}}'.format) | NEARLY.map('{{"a":{}}}'.format))
+def test_the_quick_way_reads_nothing_that_the_careful_way_does_not(text: str) -> None:
+    raw = text.encode()
+    assert outcome(read_labels, raw) == outcome(_read_carefully, raw)
 
 
 def test_a_score_is_no_binary_float() -> None:
@@ -67,6 +90,8 @@ def test_a_category_that_stands_twice_is_refused(raw: bytes) -> None:
         (b'{"hate":1e99999999999999999999}', "labels.hate"),
         (b'{"hate":1.0000001}', "labels.hate"),
         (b'{"hate":2}', "labels.hate"),
+        (b'{"hate":9e-0}', "labels.hate"),
+        (b'{"hate":2e-00}', "labels.hate"),
         (b'{"hate":-0.0000001}', "labels.hate"),
         (b'{"hate":1e-401}', "labels.hate"),
         (b'{"hate":1e-999999999}', "labels.hate"),
