@@ -46,6 +46,9 @@ from backend.db.leftover import socket_folder_of, stop_leftover
 _PORT = 5432  # only names the socket's file: nothing listens on a port
 _READY_WITHIN = 900.0  # seconds; the recovery after a crash replays all that was not checkpointed
 _TELL_EVERY = 5.0
+_NOT_YET = {"shared memory block": _READY_WITHIN, "lock file": 60.0}
+"""Last words after which another start may succeed, and for how many seconds to try. The second:
+a killed server that nobody has buried yet still counts as alive; some inits take seconds for it."""
 _SETTLED = 10.0  # seconds of life after which a death no longer counts as a failure to start
 _MOST_DEATHS = 3
 _STOP = ((signal.SIGINT, 30.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
@@ -142,8 +145,9 @@ class Server:
                 log.info("waiting for the embedded database", it_says=self._last_words())
             await asyncio.sleep(0.03)
         said = self._last_words(lines=6)
-        if "shared memory block" in said and time.monotonic() < until:
-            return False
+        for sign, patience in _NOT_YET.items():
+            if sign in said and time.monotonic() < until - _READY_WITHIN + patience:
+                return False
         raise EmbeddedError(f"the embedded database does not start: {said}")
 
     def _spawn(self) -> subprocess.Popen[bytes]:
