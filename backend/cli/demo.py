@@ -26,10 +26,7 @@ Hidden = Annotated[bool, Parameter(negative="", show=False)]
 
 _PAUSE = 1.5
 """Seconds between two samples of the trickle."""
-_HINTS = {
-    "review": "Try: a or r, then a digit for the reason; s gives it back; ? shows all keys",
-    "lead": "Samples are streaming in; open `fencepost demo` in another terminal to work on others",
-}
+_HINT = "Try: r, then a digit for the reason; s gives it back; ? shows all keys"
 
 
 def demo(
@@ -125,7 +122,7 @@ async def _farewell(ours: Stage, ids: list[str]) -> None:
         rows = await count_verdicts(connection, ids)
     recorded, applied = sum(row.recorded for row in rows), sum(row.applied for row in rows)
     kept = f"kept in {ours.place.server.folder}" if ours.suffix and ours.place.server else "removed"
-    _say(f"{recorded} verdicts were recorded, {applied} took effect; the database is {kept}.")
+    _say(f"verdicts recorded: {recorded}, in effect: {applied}; the database is {kept}.")
 
 
 async def _workstation(ours: Stage, view: str, queue: str) -> int:
@@ -133,12 +130,20 @@ async def _workstation(ours: Stage, view: str, queue: str) -> int:
     options = ["--server", ours.server.address, "--key-file", str(ours.key_files[role])]
     if view == "review":
         options += ["--queue", queue]
-    command = command_line(view, [*options, "--hint", _HINTS[view]])
+    command = command_line(view, [*options, "--hint", _hint(ours, view)])
     process = await asyncio.create_subprocess_exec(*command)
     try:
         return await process.wait()
     finally:
         await end(process)
+
+
+def _hint(ours: Stage, view: str) -> str:
+    """Return what to try: for a lead, how to work on the same queues in another terminal."""
+    if view == "review":
+        return _HINT
+    key_file = ours.key_files[Role.REVIEWER]
+    return f"Work on it: fencepost review --server {ours.server.address} --key-file {key_file}"
 
 
 def _say(line: str) -> None:

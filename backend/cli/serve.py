@@ -36,13 +36,14 @@ _STOP_WITHIN = 2.0
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How one server was asked for."""
+    """How one server was asked for; what is None comes from the settings."""
 
-    host: str
-    port: int
+    host: str | None
+    port: int | None
     data: Path | None
     policy: str | None
     insecure: bool
+    database: str | None = None
     without_applier: bool = False
     with_parent: bool = False
 
@@ -83,18 +84,25 @@ def serve(  # noqa: PLR0913 - each is an option of the command line
     with_parent
         Stop when standard input ends.
     """
-    chosen = settings.read()
-    if database is not None:
-        chosen = msgspec.structs.replace(chosen, database_url=database, admin_url=None)
-    options = Options(
-        host=host or chosen.host,
-        port=chosen.port if port is None else port,
-        data=data,
-        policy=policy,
-        insecure=insecure,
-        without_applier=without_applier,
-        with_parent=with_parent,
+    run_server(
+        Options(
+            host=host,
+            port=port,
+            data=data,
+            policy=policy,
+            insecure=insecure,
+            database=database,
+            without_applier=without_applier,
+            with_parent=with_parent,
+        )
     )
+
+
+def run_server(options: Options) -> None:
+    """Serve until stopped. Raises Failure, or an error whose message is for the user."""
+    chosen = settings.read()
+    if options.database is not None:
+        chosen = msgspec.structs.replace(chosen, database_url=options.database, admin_url=None)
     configure_logging()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(chosen, options))
@@ -151,9 +159,9 @@ async def _serve(chosen: settings.Settings, options: Options) -> None:
 async def _compose(chosen: settings.Settings, options: Options, stopping: Stopping) -> None:
     """Open everything in order; the stack closes it in the opposite one."""
     async with contextlib.AsyncExitStack() as stack:
-        listener = stack.enter_context(
-            listen(options.host, options.port, insecure=options.insecure)
-        )
+        host = options.host or chosen.host
+        port = chosen.port if options.port is None else options.port
+        listener = stack.enter_context(listen(host, port, insecure=options.insecure))
         place = await stack.enter_async_context(open_place(chosen, options.data))
         await make_ready(place)
         for_requests = await stack.enter_async_context(_pool(place, chosen, chosen.pool_size))

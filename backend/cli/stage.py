@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import secrets
+import shutil
 import tempfile
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, Never, TypeVar
 
@@ -23,6 +25,7 @@ from shared.client import FencepostClient
 from shared.vocabulary import KeyEnv, Role
 
 _HOLDERS = {Role.PRODUCER: "demo-producer", Role.REVIEWER: "demo-reviewer", Role.LEAD: "demo-lead"}
+_PREFIX = "fencepost-demo-"
 _POOL = 2
 _T = TypeVar("_T")
 
@@ -70,7 +73,7 @@ async def stage(data: Path | None, *, without_applier: bool = False) -> AsyncIte
     """
     chosen = settings.read()
     async with contextlib.AsyncExitStack() as stack:
-        private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fencepost-demo-")))
+        private = stack.enter_context(_private_folder())
         own = msgspec.structs.replace(chosen, database_url=None)
         place = await stack.enter_async_context(open_place(own, data, fresh=data is None))
         await make_ready(place)
@@ -87,6 +90,28 @@ async def stage(data: Path | None, *, without_applier: bool = False) -> AsyncIte
             key_files=await _make_keys(db, private, KeyEnv(chosen.env)),
             suffix="" if data is None else f"-{secrets.token_hex(3)}",
         )
+
+
+@contextlib.contextmanager
+def _private_folder() -> Iterator[Path]:
+    """Make a folder for keys and messages, and remove those that killed demos left behind."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError, ValueError):
+            pid = int(left.name.removeprefix(_PREFIX).partition("-")[0])
+            if left.stat().st_uid == os.geteuid() and not _is_alive(pid):
+                shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:
+        yield Path(folder)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # it is there, and somebody else's
+    return True
 
 
 async def _make_keys(db: Database, folder: Path, env: KeyEnv) -> dict[Role, Path]:
