@@ -184,3 +184,47 @@ async def test_a_refusal_never_repeats_what_was_sent(api: Api) -> None:
         response = await api.post("/v1/content", sent)
         assert response.status_code in (400, 422), sent
         assert SECRET not in response.text, response.text
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_fault_of_ours(
+    api: Api,
+) -> None:
+    told: list[Any] = []
+    coming = iter(
+        [
+            {"type": "http.request", "body": b'{"content', "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+    )
+
+    async def receive() -> Any:
+        return next(coming)
+
+    async def send(message: Any) -> None:
+        told.append(message)
+
+    bearer = api.bearer(Role.PRODUCER)["authorization"].encode()
+    scope: Any = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "path": "/v1/content",
+        "raw_path": b"/v1/content",
+        "query_string": b"",
+        "headers": [(b"authorization", bearer), (b"content-type", b"application/json")],
+        "client": None,
+        "server": None,
+        "scheme": "http",
+        "root_path": "",
+    }
+    await api.app(scope, receive, send)
+    assert told[0]["status"] == 400
+
+
+async def test_without_a_policy_the_server_is_alive_and_not_ready(database: Database) -> None:
+    async with serving(create_app(database, Settings(env="test"))) as http:
+        assert (await http.get("/healthz")).status_code == 200
+        response = await http.get("/readyz")
+        problem(response, 503, "busy")
+        assert response.headers["cache-control"] == "no-store"

@@ -11,6 +11,7 @@ import asyncpg
 import pytest
 
 from backend.db.connection import Database
+from backend.db.principal import touch_key
 from backend.domain.refusals import InvalidField, NotFound, Unauthenticated
 from backend.services import keys
 from backend.services.keys import Keyring
@@ -82,6 +83,16 @@ async def test_the_last_use_is_noted_once_a_minute_and_beside_the_request(
     await keyring.identify(key)
     await keyring.close()
     assert await admin.fetchval("SELECT last_used_at FROM api_key") > first
+
+
+async def test_several_processes_note_one_use_a_minute(database: Database, admin: Admin) -> None:
+    _, _, key_id, _ = (await key_for(database)).split("_")
+    seen = []
+    for _ in range(2):
+        async with database.transaction() as connection:
+            await touch_key(connection, key_id)
+        seen.append(await admin.fetchval("SELECT last_used_at FROM api_key"))
+    assert seen[0] == seen[1] is not None
 
 
 async def test_a_request_neither_waits_for_the_note_nor_fails_by_it(

@@ -101,6 +101,7 @@ async def test_many_who_send_the_same_other_body_at_once_leave_one_note(
 ) -> None:
     await submit(database, policy, producer, [row("c-1", text="one")])
     other = row("c-1", text="two")
+    await slow_inserts(admin, "event", 0.03)
     await asyncio.gather(*(submit(database, policy, producer, [other]) for _ in range(12)))
     noted = "SELECT count(*) FROM event WHERE type = 'content.resubmitted'"
     assert await admin.fetchval(noted) == 1
@@ -111,6 +112,7 @@ async def test_batches_that_share_ids_in_any_order_never_deadlock(
     database: Database, admin: Admin, policy: Policy, producer: Identity
 ) -> None:
     ids = [f"c-{number:03}" for number in range(120)]
+    await slow_inserts(admin, "content", 0.001)
     before = await admin.fetchval(
         "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
     )
@@ -130,3 +132,14 @@ async def test_batches_that_share_ids_in_any_order_never_deadlock(
     )
     assert after == before
     await assert_every_chain_is_whole(admin)
+
+
+async def slow_inserts(admin: Admin, table: str, seconds: float) -> None:
+    """Make each row of a table take its time, so that transactions surely overlap."""
+    await admin.execute(
+        "CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS"
+        f" 'BEGIN PERFORM pg_sleep({seconds}); RETURN NEW; END'"
+    )
+    await admin.execute(
+        f"CREATE TRIGGER a_slow BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION take_time()"
+    )
