@@ -12,6 +12,7 @@ QUEUE = "posts"
 RESOLVED, QUEUED, LEASED = 20_000, 5_000, 2_000
 CLAIMER = 2
 """A person who holds nothing and may not have the first twenty."""
+FIRST_ITEM = 1_001
 FIRST_HOLDER = 1_000
 """The first of those who hold the leases, one each."""
 
@@ -65,7 +66,12 @@ SELECT id, 1, 'grant', 1 + id % 3, gen_random_uuid(), now() FROM item WHERE stat
 """
 
 
-async def make_past(admin: asyncpg.Connection[Any], runtime: asyncpg.Connection[Any]) -> None:
+async def make_past(
+    admin: asyncpg.Connection[Any],
+    runtime: asyncpg.Connection[Any],
+    *,
+    resolved: int = RESOLVED,
+) -> None:
     """Fill the history alone: what a database looks like when nobody works."""
     await make_world(runtime)
     await admin.execute(
@@ -73,27 +79,39 @@ async def make_past(admin: asyncpg.Connection[Any], runtime: asyncpg.Connection[
         " resolved_at = now(), owner = NULL, fence_token = NULL,"
         " lease_expires = NULL WHERE queue = 'posts'"
     )
-    await _bulk(admin, 1_001, RESOLVED, "resolved", 0.0)
+    await _bulk(admin, FIRST_ITEM, resolved, "resolved", 0.0)
     await admin.execute(_OLD_EXCLUSIONS)
     await admin.execute(_OLD_GRANTS)
 
 
-async def make_present(admin: asyncpg.Connection[Any]) -> None:
-    """Fill the backlog and the leases, unexpired ones ranked before everything that waits."""
-    await admin.execute(_PEOPLE, FIRST_HOLDER, FIRST_HOLDER + LEASED - 1)
-    first = 1_001 + RESOLVED
-    await _bulk(admin, first, QUEUED, "queued", 1_000.0)
-    await _bulk(admin, first + QUEUED, LEASED, "leased", 5_000.0)
+async def make_present(
+    admin: asyncpg.Connection[Any],
+    *,
+    after: int = RESOLVED,
+    queued: int = QUEUED,
+    leased: int = LEASED,
+) -> None:
+    """Fill the backlog and the leases, unexpired ones ranked before everything that waits.
+
+    `after` is the length of the history before it.
+    """
+    await make_people(admin, leased)
+    first = FIRST_ITEM + after
+    await _bulk(admin, first, queued, "queued", 1_000.0)
+    await _bulk(admin, first + queued, leased, "leased", 5_000.0)
     await admin.execute(_EXCLUSIONS, CLAIMER)
     await admin.execute(_GRANTS)
 
 
+async def make_people(
+    admin: asyncpg.Connection[Any], count: int, *, first: int = FIRST_HOLDER
+) -> None:
+    """Add persons, ids from `first` upwards."""
+    await admin.execute(_PEOPLE, first, first + count - 1)
+
+
 async def _bulk(
-    admin: asyncpg.Connection[Any],
-    first: int,
-    count: int,
-    state: str,
-    rank: float,
+    admin: asyncpg.Connection[Any], first: int, count: int, state: str, rank: float
 ) -> None:
     last = first + count - 1
     async with admin.transaction():

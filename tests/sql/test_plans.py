@@ -13,7 +13,16 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.sql.crowd import CLAIMER, FIRST_HOLDER, LEASED, QUEUED, RESOLVED, make_past, make_present
+from tests.sql.crowd import (
+    CLAIMER,
+    FIRST_HOLDER,
+    FIRST_ITEM,
+    LEASED,
+    QUEUED,
+    RESOLVED,
+    make_past,
+    make_present,
+)
 from tests.sql.plans import MODES, Plan, plan_of
 from tests.support.postgres import Cluster
 
@@ -26,7 +35,7 @@ CLAIM = {
 }
 SMALL = {"queue", "tenant"}
 """Tables of a few rows, which are rightly read from end to end."""
-LEASED_ITEM = 1_001 + RESOLVED + QUEUED
+LEASED_ITEM = FIRST_ITEM + RESOLVED + QUEUED
 RUN_OUT = 30
 
 each_mode = pytest.mark.parametrize("mode", MODES)

@@ -57,9 +57,9 @@ class Cluster:
 
 
 @contextlib.asynccontextmanager
-async def running_cluster() -> AsyncIterator[Cluster]:
-    """Run a cluster without crash safety and prepare its template."""
-    async with server(None, fresh=True, durable=False, binaries=own_binaries()) as running:
+async def running_cluster(*, durable: bool = False) -> AsyncIterator[Cluster]:
+    """Run a cluster, for tests without crash safety, and prepare its template."""
+    async with server(None, fresh=True, durable=durable, binaries=own_binaries()) as running:
         template = running.url(TEMPLATE)
         await bootstrap(template)
         await migrate(template)
