@@ -7,18 +7,23 @@ told so and finds out by sending the same request again.
 
 from __future__ import annotations
 
+import asyncio
+import random
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-import stamina
+import structlog
 
 from backend.db.errors import ContentionError, OutcomeUnknownError, UnavailableError
 from backend.domain.refusals import Busy, OutcomeUnknown
+
+_log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
 ATTEMPTS = 4
 WITHIN_SECONDS = 4.0
+FIRST_WAIT_SECONDS = 0.02
 RETRY_AFTER_MS = 1_000
 """When a client that was turned away may come again."""
 
@@ -29,23 +34,20 @@ async def steadily(work: Callable[[], Awaitable[T]]) -> T:
     Raises Busy when the database stays out of reach or in the way, OutcomeUnknown when it went
     away in the middle of a commit, and whatever else `work` raises.
     """
-    patience = stamina.retry_context(
-        on=(ContentionError, UnavailableError),
-        attempts=ATTEMPTS,
-        timeout=WITHIN_SECONDS,
-        wait_initial=0.02,
-        wait_max=0.25,
-        wait_jitter=0.05,
-    )
-    try:
-        async for attempt in patience:
-            with attempt:
-                return await work()
-    except (ContentionError, UnavailableError) as error:
-        raise Busy("try again shortly", retry_after_ms=RETRY_AFTER_MS) from error
-    except OutcomeUnknownError as error:
-        raise OutcomeUnknown(
-            "send the same request again: what happened is then told, and nothing happens twice",
-            retry_after_ms=RETRY_AFTER_MS,
-        ) from error
-    raise AssertionError("stamina neither returned nor raised")
+    clock = asyncio.get_running_loop().time
+    until = clock() + WITHIN_SECONDS
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return await work()
+        except (ContentionError, UnavailableError) as error:
+            if attempt == ATTEMPTS or clock() >= until:
+                raise Busy("try again shortly", retry_after_ms=RETRY_AFTER_MS) from error
+            _log.info("database.tried_again", attempt=attempt, fault=type(error).__name__)
+        except OutcomeUnknownError as error:
+            raise OutcomeUnknown(
+                "send the same request again: what happened is then told, nothing happens twice",
+                retry_after_ms=RETRY_AFTER_MS,
+            ) from error
+        # Random, so that those who met do not meet again.
+        await asyncio.sleep(FIRST_WAIT_SECONDS * 2**attempt * random.random())  # noqa: S311
+    raise AssertionError("the last attempt returns or raises")
