@@ -27,15 +27,19 @@ def start(
     folder: Path, *arguments: str, python: str = sys.executable, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run `run` of a checkout with no index of packages in reach."""
-    offline = {"PIP_INDEX_URL": NO_INDEX, "PIP_EXTRA_INDEX_URL": "", "PIP_RETRIES": "0"}
-    environment = {k: v for k, v in os.environ.items() if k != "FENCEPOST_VENV"}
     return subprocess.run(
         [python, str(folder / "run"), *arguments],
-        env=environment | offline | variables,
+        env=offline() | variables,
         check=False,
         capture_output=True,
         text=True,
     )
+
+
+def offline() -> dict[str, str]:
+    """Our environment, without an environment of Python's and without an index of packages."""
+    index = {"PIP_INDEX_URL": NO_INDEX, "PIP_EXTRA_INDEX_URL": "", "PIP_RETRIES": "0"}
+    return {k: v for k, v in os.environ.items() if k != "FENCEPOST_VENV"} | index
 
 
 def copy_to(folder: Path) -> Path:
@@ -107,10 +111,8 @@ def test_two_at_once_make_it_once(checkout: Path) -> None:
     with (checkout / "requirements.lock").open("a") as lock:
         lock.write("# changed again\n")
     command = [sys.executable, str(checkout / "run"), "python", "-c", "print('used')"]
-    environment = os.environ | {"PIP_INDEX_URL": NO_INDEX}
     pair = [
-        subprocess.Popen(command, env=environment, stdout=-1, stderr=-1, text=True)
-        for _ in range(2)
+        subprocess.Popen(command, env=offline(), stdout=-1, stderr=-1, text=True) for _ in range(2)
     ]
     said = [child.communicate() for child in pair]
     assert [out for out, _ in said] == ["used\n", "used\n"]
