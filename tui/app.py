@@ -134,8 +134,8 @@ class FencepostApp(App[str]):
         self._return_code = CRASHED
         if self.failure is None:
             self.failure = self._exception = error
-            self._exception_event.set()
             self.left_leased = self._lease_in_hand()
+            self._exception_event.set()
         self._close_messages_no_wait()
 
     def _lease_in_hand(self) -> Lease | None:

@@ -22,6 +22,8 @@ from tui.state.session import Claiming, Reviewing
 
 SERVER, KEY = "http://127.0.0.1:1", "fp_test_reviewer_notasecret"
 SIZES = ((80, 24), (120, 40), (200, 60))
+RETRY = 0.1
+"""Seconds between tries, in place of the real ones."""
 ARMED = 0.45
 """Seconds after which verdict letters count."""
 
@@ -54,7 +56,7 @@ def application(
     journal = Journal(folder, chosen.server, chosen.key)
 
     async def short_sleep(_: float) -> None:
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(RETRY)
 
     return FencepostApp(chosen, Desk(client, journal, clock or Clock(), short_sleep))
 

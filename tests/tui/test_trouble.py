@@ -145,11 +145,11 @@ async def test_a_verdict_that_does_not_get_through_is_saved_and_sent_exactly_onc
     folder: Path,
 ) -> None:
     server = FakeServer([POST, CASE])
-    server.fail("verdict", *[cut] * 5)
+    server.fail("verdict", *[cut] * 4)
     app = application(server, folder)
     async with running(app) as pilot:
         await decide(pilot, "r", "1")
-        await pilot.pause(0.5)
+        await pilot.pause(0.8)
         assert "kyc-2041" in shown(app)
     tokens = {body["verdict_token"] for path, body in server.bodies if path.endswith("verdict")}
     assert len(tokens) == 1
@@ -226,7 +226,7 @@ async def test_a_replayed_answer_is_a_receipt_and_not_a_refusal(folder: Path) ->
     app = application(server, folder)
     async with running(app) as pilot:
         await decide(pilot, "r", "1")
-        await pilot.pause(0.2)
+        await pilot.pause(0.3)
         assert "✓ REJECT p-8f31c2" in shown(app)
     assert len(server.verdicts) == 1
 
@@ -250,7 +250,7 @@ async def test_an_unknown_outcome_is_asked_again_with_the_same_token(
     app = application(server, folder)
     async with running(app) as pilot:
         await decide(pilot, "r", "1")
-        await pilot.pause(0.2)
+        await pilot.pause(0.4)
     sent = [body["verdict_token"] for path, body in server.bodies if path.endswith("verdict")]
     assert len(sent) == 3
     assert len(set(sent)) == 1
@@ -291,7 +291,7 @@ async def test_a_server_out_of_reach_is_asked_until_it_answers(folder: Path) -> 
     server.fail("claim", *[cut] * 3)
     app = application(server, folder)
     async with running(app) as pilot:
-        await pilot.pause(0.3)
+        await pilot.pause(0.8)
         await armed(pilot)
         assert "p-8f31c2" in shown(app)
     claims = {body["claim_key"] for path, body in server.bodies if path.endswith("claim")}

@@ -1,0 +1,79 @@
+"""The leads' first screen: real figures, their thresholds, and their age."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+
+from shared.problems import ProblemCode
+from tests.tui.drive import SIZES, Clock, application, press, running, shown
+from tests.tui.fake_server import FakeServer, problem
+from tui.cockpit.health import HealthScreen
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_every_figure_stands_with_its_threshold(folder: Path, size: tuple[int, int]) -> None:
+    app = application(FakeServer(), folder, view="lead", queue=None)
+    async with running(app, size):
+        text = shown(app)
+    for words in (
+        "Waiting", "! 628", "487/h decided", "Oldest", "✕ 11:02", "SLA 10:00", "In review",
+        "! 92", "2 lapsed 1 esc.", "Not applied", "✕ 3", ">5:00, 1 dead", "Held", "◌ 12",
+        "! near", "✕ over", "✓ in time", "371 90%", "3+ leases: 12", "7 verdicts wait out",
+        "● live", "policy standard-1",
+    ):  # fmt: skip
+        assert words in text, words
+
+
+async def test_old_figures_say_that_they_are_old(folder: Path) -> None:
+    server, clock = FakeServer(), Clock()
+    app = application(server, folder, clock, view="lead", queue=None)
+    async with running(app) as pilot:
+        server.fail("health", *[lambda: problem(ProblemCode.BUSY, 503, "Too busy.")] * 100)
+        clock.now += 23
+        await press(pilot, "r")
+        text = shown(app)
+        assert isinstance(app.screen, HealthScreen)
+        assert app.screen.has_class("-stale")
+    assert "✕ STALE: as of" in text
+    assert "0:23 ago" in text
+    assert "Not refreshed: Too busy." in text
+    assert "628" in text, "what was read stays"
+
+
+async def test_refreshing_reads_anew(folder: Path) -> None:
+    server = FakeServer()
+    app = application(server, folder, view="lead", queue=None)
+    async with running(app) as pilot:
+        server.health = msgspec.structs.replace(server.health, held=77)
+        await press(pilot, "r")
+        await pilot.pause(0.1)
+        assert "◌ 77" in shown(app)
+
+
+async def test_help_and_leaving_work_and_q_does_not_leave(folder: Path) -> None:
+    app = application(FakeServer(), folder, view="lead", queue=None)
+    async with running(app) as pilot:
+        await press(pilot, "q", "question_mark")
+        assert "read the figures now" in shown(app)
+        await press(pilot, "x")
+        assert "read the figures now" not in shown(app)
+        await pilot.press("ctrl+q")
+        await pilot.pause(0.1)
+    assert app.return_code == 0
+
+
+async def test_a_server_out_of_reach_at_the_start_is_said(folder: Path) -> None:
+    def cut() -> httpx.Response:
+        raise httpx.ConnectError("no")
+
+    server = FakeServer()
+    server.fail("health", *[cut] * 100)
+    app = application(server, folder, view="lead", queue=None)
+    async with running(app):
+        text = shown(app)
+    assert "no figures yet" in text
+    assert "Not refreshed: no answer from the server" in text
