@@ -24,8 +24,8 @@ USES = uses()
 
 # Set-up is the administrator's; what every process reads when it connects is prepared as it.
 READ_BY_ALL = {"migrations_are_kept", "applied_migrations", "guarantees"}
-# They can't be explained: they change the schema or bring it about.
-UTILITY = {"create_migration_table", "grant_migration_table"}
+# They can't be explained: they are no queries.
+UTILITY = {"create_migration_table", "grant_migration_table", "settle"}
 USED_AS = {"^": {"maybe", "one"}, "": {"many"}, "!": {"run"}, "$": {"value", "run"}}
 PYTHON: dict[str, tuple[type, ...]] = {
     "int2": (int,),
