@@ -11,7 +11,7 @@ import msgspec
 from backend import settings
 from backend.cli.failure import Failure
 from backend.db import embedded, migrate
-from backend.db.bootstrap import RUNTIME, bootstrap
+from backend.db.bootstrap import RUNTIME, bootstrap, settle
 from backend.db.connection import Database
 from backend.db.errors import DatabaseError
 from backend.db.principal import find_tenant
@@ -22,11 +22,15 @@ _NO_ADMIN = "FENCEPOST_ADMIN_URL must name an administrator's address for that"
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the database is: as the runtime role, as the administrator, and whether it is ours."""
+    """Where the database is: as the runtime role, as the administrator, and whether it is ours.
+
+    `passing`: its folder is removed at the end.
+    """
 
     url: str
     admin_url: str | None
     server: embedded.Server | None = None
+    passing: bool = False
 
     def admin(self) -> str:
         """Return the administrator's address. Raises Failure if there is none."""
@@ -52,7 +56,9 @@ async def open_place(
     async with embedded.server(
         data or chosen.data_folder, fresh=fresh, share=share, binaries=chosen.pg_bin_folder
     ) as server:
-        yield Place(url=server.url(NAME, RUNTIME), admin_url=server.url(NAME), server=server)
+        yield Place(
+            url=server.url(NAME, RUNTIME), admin_url=server.url(NAME), server=server, passing=fresh
+        )
 
 
 async def make_ready(place: Place) -> None:
@@ -62,7 +68,8 @@ async def make_ready(place: Place) -> None:
     """
     if place.server is not None:
         await bootstrap(place.admin())
-        await migrate.migrate(place.admin())
+        if await migrate.migrate(place.admin()) and not place.passing:
+            await settle(place.admin())
         return
     try:
         async with Database(place.url, size=1):

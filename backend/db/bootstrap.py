@@ -53,6 +53,15 @@ async def bootstrap(admin_url: str) -> None:
         await connection.close()
 
 
+async def settle(admin_url: str) -> None:
+    """Bring everything to disk now, so that the server has little left to write when it stops."""
+    connection = await asyncpg.connect(admin_url)
+    try:
+        await run(statement("setup", "settle"), connection)
+    finally:
+        await connection.close()
+
+
 async def _make_database(admin_url: str) -> None:
     """Make the database unless it answers."""
     try:

@@ -47,3 +47,7 @@ INSERT INTO fencepost.migration (version, name, sha256) VALUES (:version, :name,
 SELECT current_setting('server_version_num')::int / 10000 AS major, current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes, current_setting('synchronous_commit') AS synchronous_commit,
   (SELECT btrim(prosrc) = 'SELECT clock_timestamp()' FROM pg_proc WHERE oid = to_regprocedure('fencepost.clock()')) AS true_clock;
+
+-- name: settle()!
+-- Bring all that was changed to disk now, so that a stop soon after has little left to write.
+CHECKPOINT;
