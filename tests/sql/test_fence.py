@@ -165,6 +165,20 @@ async def test_a_lease_is_changed_by_its_holder_with_its_token_alone(
     assert await change(lease.fence_token, ANN) is not None
 
 
+async def test_a_lapsed_lease_is_not_revived_beside_another(
+    world: Connection, admin: Connection
+) -> None:
+    lapsed = await leased(world, ANN)
+    await turn_clock(admin, NOON + TTL)
+    await leased(world, ANN)
+    fence: dict[str, Any] = {"item_id": lapsed.item_pk, "fence_token": lapsed.fence_token}
+    told = await renew_lease(world, **fence, principal_id=ANN)
+    assert told is not None
+    assert (told.expires_in_ms, told.capped) == (0, True)
+    live = "SELECT count(*) FROM item WHERE owner = $1 AND state = 'leased'"
+    assert await world.fetchval(live, ANN) == 1
+
+
 async def test_a_claim_passes_over_an_item_that_somebody_is_about_to_take(
     world: Connection, admin: Connection
 ) -> None:
