@@ -53,6 +53,6 @@ LEAD = (
 )
 
 
-def action_of(keymap: tuple[Binding, ...], key: str) -> str | None:
+def lookup(keymap: tuple[Binding, ...], key: str) -> str | None:
     """Return the action that `key` starts, if any."""
     return next((binding.action for binding in keymap if key in binding.keys), None)

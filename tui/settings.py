@@ -55,6 +55,7 @@ def read(arguments: list[str]) -> Settings:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="fencepost",
+        allow_abbrev=False,  # --key would be taken for --key-file, and a key for a file name
         description="Work a review queue (review), or watch the health of all queues (lead).",
         epilog="The key comes from --key-file or from FENCEPOST_KEY, never from the command line.",
     )

@@ -9,7 +9,8 @@ _FONT_FACE = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FAMILY = re.compile(r"font-family:\s*[^;]*;")
 _TEXT = re.compile(
-    r'(<text class="[^"]*-r\d+" x=")([\d.]+)(" y="[^"]*" textLength=")([\d.]+)("[^>]*>)([^<]*)(</text>)'
+    r'(<text class="[^"]*-r\d+" x=")([\d.]+)(" y="[^"]*" textLength=")([\d.]+)("[^>]*>)'
+    r"([^<]*)(</text>)"
 )
 _SPACE = "&#160;"
 

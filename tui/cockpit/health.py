@@ -12,7 +12,7 @@ from tui.background import begin
 from tui.clock import local_words
 from tui.cockpit.figures import card_rows, cards, histogram_rows, table_rows
 from tui.desk import Desk, words_of
-from tui.keymap import LEAD, action_of
+from tui.keymap import LEAD, lookup
 from tui.state.countdown import clock_words
 from tui.widgets.card import Card, help_card
 from tui.widgets.paint import Content, Line, cap, fit, glue, lines, spread, words
@@ -83,7 +83,7 @@ class HealthScreen(Screen[None]):
         event.prevent_default()
         if self.helping:
             self.helping = False
-        elif (action := action_of(LEAD, event.key)) is not None:
+        elif (action := lookup(LEAD, event.key)) is not None:
             getattr(self, f"do_{action}")()
         self.repaint()
 

@@ -7,7 +7,7 @@ from functools import partial
 from textual import events
 
 from tui.background import begin
-from tui.keymap import REVIEW, action_of
+from tui.keymap import REVIEW, lookup
 from tui.messages import NoteSaved
 from tui.screens.bench import key_clock
 from tui.screens.switching import Overlay, Switcher
@@ -85,7 +85,7 @@ class Keyboard(Switcher):
                 return
         if had_picker or self.hand.picker is not None:
             return
-        action = action_of(REVIEW, key)
+        action = lookup(REVIEW, key)
         if action is not None:
             getattr(self, f"do_{action}")()
 
