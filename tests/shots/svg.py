@@ -45,6 +45,7 @@ def _without_edges(match: re.Match[str]) -> str:
 
 
 def linked_hosts(svg: str) -> list[str]:
-    """Return every address in `svg` that a viewer would fetch; the XML namespace is none."""
-    found: list[str] = re.findall(r"(?:https?:)?//[\w.-]+[^\s\"')]*", svg)
-    return [address for address in found if "www.w3.org/" not in address]
+    """Return every address in `svg` that a viewer would fetch; text that is shown is none."""
+    found = re.findall(r"(?:href|src)\s*=\s*[\"']?([^\"'\s>]+)|url\([\"']?([^)\"']*)", svg)
+    addresses = [one or other for one, other in found]
+    return [address for address in addresses if not address.startswith("#")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_every_scene_has_its_picture_and_no_picture_is_left_over() -> None:
 def test_no_picture_links_to_a_host(path: Path) -> None:
     text = path.read_text()
     assert linked_hosts(text) == []
-    ElementTree.fromstring(text)
+    ET.fromstring(text)
 
 
 def test_a_link_would_be_found() -> None:

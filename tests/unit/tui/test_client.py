@@ -186,11 +186,9 @@ async def test_names_in_a_path_are_quoted() -> None:
 
 async def test_a_batch_is_one_array_of_structs_and_raw_rows() -> None:
     wire = Wire(httpx.Response(200, content=b'{"rows":[],"created":0,"known":0,"refused":0}'))
+    first = Submission(content_id="a", labels=msgspec.Raw(b'{"hate":0.5}'))
+    rows: list[Submission | bytes] = [first, b'{"content_id":"b"}']
     async with wire.client() as client:
-        rows = [
-            Submission(content_id="a", labels=msgspec.Raw(b'{"hate":0.5}')),
-            b'{"content_id":"b"}',
-        ]
         await client.submit_batch(rows)
     sent = json.loads(wire.requests[0].content)
     assert [row["content_id"] for row in sent] == ["a", "b"]
