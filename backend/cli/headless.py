@@ -118,12 +118,12 @@ async def _wait_for_effects(ours: Stage, ids: Sequence[str], window: float) -> N
     began = time.monotonic()
     live = sys.stdout.isatty()
     if not live:
-        sys.stdout.write(f"  waiting     {window:.0f} s, in which a verdict can be taken back\n")
+        sys.stdout.write(f"  waiting     {window:.0f} s, until the verdicts take effect\n")
     while (spent := time.monotonic() - began) < window + _PATIENCE:
         async with ours.db.connection() as connection:
             waiting = sum(row.waiting for row in await count_verdicts(connection, ids))
         if live:
-            line = f"  waiting     {waiting} verdicts can still be taken back, {spent:.0f} s"
+            line = f"  waiting     {waiting} verdicts have not taken effect yet, {spent:.0f} s"
             sys.stdout.write(f"\r{line}\x1b[K" if waiting else "\r\x1b[K")
         sys.stdout.flush()
         if not waiting:
