@@ -64,6 +64,20 @@ _OLD_GRANTS = """
 INSERT INTO lease_log (item_id, lease_epoch, happening, principal_id, token, expires_at)
 SELECT id, 1, 'grant', 1 + id % 3, gen_random_uuid(), now() FROM item WHERE state = 'resolved'
 """
+_DECISIONS = """
+INSERT INTO decision (tenant_id, content_id, kind, actor, outcome, band, explanation, apply_after,
+  policy_version)
+SELECT 1, n, 'automatic', 'model', 'allow', 'ALLOW', '{}', now(), 'p-1'
+FROM generate_series($1::int, $2) AS n
+"""
+# Verdicts whose undo window is not over; a few are due.
+_PENDING = """
+INSERT INTO pending_apply (decision_id, content_id, next_try_at)
+SELECT id, content_id,
+  now() + id * interval '1 ms'
+    + CASE WHEN id % 5000 = 0 THEN -interval '1 h' ELSE interval '1 h' END
+FROM decision WHERE content_id > 1000 AND id % 1000 = 0
+"""
 
 
 async def make_past(
@@ -82,6 +96,7 @@ async def make_past(
     await _bulk(admin, FIRST_ITEM, resolved, "resolved", 0.0)
     await admin.execute(_OLD_EXCLUSIONS)
     await admin.execute(_OLD_GRANTS)
+    await admin.execute(_DECISIONS, FIRST_ITEM, FIRST_ITEM + resolved - 1)
 
 
 async def make_present(
@@ -101,6 +116,7 @@ async def make_present(
     await _bulk(admin, first + queued, leased, "leased", 5_000.0)
     await admin.execute(_EXCLUSIONS, CLAIMER)
     await admin.execute(_GRANTS)
+    await admin.execute(_PENDING)
 
 
 async def make_people(

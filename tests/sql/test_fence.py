@@ -5,6 +5,7 @@ Each holds by itself: what a service checks before, the statement checks again.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +18,7 @@ from backend.db.claim import LeaseRow, claim_next, find_my_lease
 from backend.db.lease import give_back, lock_run_out, release_lease, renew_lease
 from backend.db.verdict import DecisionRow, NewDecision, decide_item, lock_for_verdict
 from tests.sql.rows import make_world
+from tests.support.postgres import Dsn
 
 Connection = Any
 ANN, BO = 2, 3
@@ -177,6 +179,20 @@ async def test_a_lapsed_lease_is_not_revived_beside_another(
     assert (told.expires_in_ms, told.capped) == (0, True)
     live = "SELECT count(*) FROM item WHERE owner = $1 AND state = 'leased'"
     assert await world.fetchval(live, ANN) == 1
+
+
+async def test_two_claims_of_one_person_at_once_are_given_one_item(
+    world: Connection, dsn: Dsn
+) -> None:
+    other = await asyncpg.connect(dsn.runtime)
+    async with world.transaction():
+        assert await claim(world, ANN) is not None
+        second = asyncio.create_task(claim(other, ANN))
+        await asyncio.wait([second], timeout=0.2)
+        assert not second.done(), "it can't know yet"
+    assert await second is None
+    assert await claim(other, BO) is not None
+    await other.close()
 
 
 async def test_a_claim_passes_over_an_item_that_somebody_is_about_to_take(

@@ -223,7 +223,7 @@ async def test_a_role_may_call_only_these_functions(roles: Roles, role: str) -> 
         " AND has_function_privilege($1, oid, 'EXECUTE')",
         f"fencepost_{role}",
     )
-    callable_ = {"runtime": {"clock", "actor_rank"}, "reader": {"clock", "may_read"}}
+    callable_ = {"runtime": {"clock", "actor_rank", "holds_lease"}, "reader": {"clock", "may_read"}}
     assert {row["proname"] for row in rows} == callable_[role]
 
 
