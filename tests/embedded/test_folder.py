@@ -144,3 +144,29 @@ def test_programs_that_are_too_old_are_refused(open_folder: Path) -> None:
     old.chmod(0o755)
     with pytest.raises(EmbeddedError, match="15 or newer"):
         find_binaries(open_folder, None, system=open_folder, fallback=open_folder)
+
+
+def test_a_user_without_a_name_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 54321)
+    with pytest.raises(EmbeddedError, match="54321 has no passwd entry"):
+        server_account()
+
+
+def test_without_any_postgres_the_message_says_what_to_do(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setenv("PATH", str(open_folder))
+    with pytest.raises(EmbeddedError, match="Install PostgreSQL 15 or newer, or set DATABASE_URL"):
+        find_binaries(None, None, system=open_folder, fallback=open_folder)
+
+
+def test_without_the_wheel_a_postgres_on_path_is_taken(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (open_folder / "postgres").write_text("#!/bin/sh\necho 'postgres (PostgreSQL) 16.4 (Debian)'\n")
+    (open_folder / "postgres").chmod(0o755)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setenv("PATH", f"{open_folder}:/usr/bin:/bin")
+    found = find_binaries(None, None, system=open_folder, fallback=open_folder)
+    assert (found.folder, found.major) == (open_folder, 16)

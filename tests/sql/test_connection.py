@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from backend.db.connection import Database, UnfitError
+from backend.db.connection import Database, Guarantees, UnfitError, _problems
 from backend.db.errors import (
     ConstraintError,
     ContentionError,
@@ -38,6 +38,20 @@ async def test_a_server_that_does_not_flush_is_refused(dsn: Dsn) -> None:
     with pytest.raises(UnfitError, match="fsync must be on"):
         async with Database(dsn.runtime):
             pass
+
+
+def test_a_server_that_is_too_old_is_refused() -> None:
+    old = Guarantees(14, "on", "on", "on", true_clock=True)
+    assert _problems(old, durable=True, true_clock=True) == [
+        "PostgreSQL 15 or newer is needed; this is 14"
+    ]
+
+
+@pytest.mark.parametrize("commit", ["off", "local", "remote_write"])
+def test_a_commit_that_is_not_durable_everywhere_is_refused(commit: str) -> None:
+    weak = Guarantees(18, "on", "on", commit, true_clock=True)
+    (problem,) = _problems(weak, durable=True, true_clock=True)
+    assert problem.startswith("synchronous_commit must be on")
 
 
 async def test_a_replaced_clock_is_refused(dsn: Dsn, admin: asyncpg.Connection[Any]) -> None:
