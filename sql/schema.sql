@@ -21,6 +21,18 @@ CREATE FUNCTION fencepost.clock() RETURNS timestamp with time zone
 
 ALTER FUNCTION fencepost.clock() OWNER TO fencepost_owner;
 
+CREATE FUNCTION fencepost.holds_lease(person bigint, besides bigint, at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashint8extended(person, 70102));
+  RETURN EXISTS (
+    SELECT FROM (SELECT id, state, lease_expires FROM fencepost.item WHERE owner = person OFFSET 0) mine
+    WHERE mine.id IS DISTINCT FROM besides AND mine.state = 'leased' AND mine.lease_expires > at);
+END $$;
+
+ALTER FUNCTION fencepost.holds_lease(person bigint, besides bigint, at timestamp with time zone) OWNER TO fencepost_owner;
+
 CREATE PROCEDURE fencepost.make_append_only(IN target regclass)
     LANGUAGE plpgsql
     AS $$
@@ -1091,6 +1103,9 @@ GRANT ALL ON FUNCTION fencepost.actor_rank(actor text) TO fencepost_runtime;
 REVOKE ALL ON FUNCTION fencepost.clock() FROM PUBLIC;
 GRANT ALL ON FUNCTION fencepost.clock() TO fencepost_runtime;
 GRANT ALL ON FUNCTION fencepost.clock() TO fencepost_reader;
+
+REVOKE ALL ON FUNCTION fencepost.holds_lease(person bigint, besides bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION fencepost.holds_lease(person bigint, besides bigint, at timestamp with time zone) TO fencepost_runtime;
 
 REVOKE ALL ON PROCEDURE fencepost.make_append_only(IN target regclass) FROM PUBLIC;
 

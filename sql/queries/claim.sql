@@ -1,16 +1,14 @@
 -- Claims: who gets the next item, and what a person holds.
 -- The anti-joins end in OFFSET 0 so that they stay look-ups on the ordered walk and are never turned into a join over the queue.
--- What somebody holds is looked up behind an OFFSET 0 by his id alone: where statistics were taken while nothing was leased,
--- each index of leased items looks like one of no rows, and the planner would walk all leases.
+-- What somebody holds is looked up behind an OFFSET 0 by his id alone (in holds_lease): where statistics were taken while
+-- nothing was leased, each index of leased items looks like one of no rows, and the planner would walk all leases.
 
 -- name: claim_next(tenant_id, queue, principal_id, claim_key)^
 -- Give run-out leases back and lease the best-ranked item that this person may take, under one reading of the clock; nobody who holds a live lease is given a second, and what somebody let lapse is not offered to him again for a while.
 WITH q AS MATERIALIZED (
   SELECT clock() AS now, lease_ttl, abandon_threshold, release_cooldown, sla
   FROM queue WHERE tenant_id = :tenant_id AND name = :queue),
-held AS MATERIALIZED (
-  SELECT FROM (SELECT state, lease_expires FROM item WHERE owner = :principal_id OFFSET 0) mine
-  WHERE state = 'leased' AND lease_expires > (SELECT now FROM q) LIMIT 1),
+held AS MATERIALIZED (SELECT FROM q WHERE holds_lease(:principal_id, NULL, q.now)),
 lapsed AS MATERIALIZED (
   SELECT id, content_id, owner, rank, lease_epoch, stuck_at,
     CASE WHEN owner = ANY (left_by) THEN left_by ELSE left_by || owner END AS left_by

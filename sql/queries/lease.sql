@@ -5,9 +5,7 @@
 -- Give the holder more time up to the queue's longest hold; a lapsed lease that nobody has taken becomes live again, unless he holds another by now.
 WITH held AS MATERIALIZED (
   SELECT i.id, t.now, t.now + q.lease_ttl AS wanted,
-    CASE WHEN EXISTS (SELECT FROM (SELECT id, state, lease_expires FROM item WHERE owner = :principal_id OFFSET 0) o
-        WHERE o.id <> i.id AND o.state = 'leased' AND o.lease_expires > t.now)
-      THEN t.now ELSE i.leased_at + q.max_hold END AS latest
+    CASE WHEN holds_lease(:principal_id, i.id, t.now) THEN t.now ELSE i.leased_at + q.max_hold END AS latest
   FROM item i JOIN queue q ON q.tenant_id = i.tenant_id AND q.name = i.queue
   CROSS JOIN (SELECT clock() AS now OFFSET 0) t
   WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.owner IS NOT DISTINCT FROM :principal_id

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from backend.db.claim import claim_next
+from backend.domain.identity import Identity
 from backend.domain.refusals import Forbidden, LeaseHeld, NotFound
 from backend.services.claim import claim, my_lease
+from backend.services.lease import renew
 from shared.evidence import open_evidence
 from shared.vocabulary import Role
+from shared.wire.queue import RenewRequest
 from tests.support.desk import QUEUE, Desk, new_key
 
 LAPSED = timedelta(minutes=4)
@@ -90,6 +96,48 @@ async def test_whoever_holds_an_item_is_given_no_second(desk: Desk) -> None:
     with pytest.raises(LeaseHeld) as refused:
         await claim(desk.db, desk.policy, ana, QUEUE, new_key())
     assert refused.value.extra["item_id"] == lease.item_id
+
+
+async def test_two_claims_of_one_person_at_once_are_granted_one_lease(desk: Desk) -> None:
+    """The second has looked before the first commits, and still waits for it and sees it."""
+    ana = await desk.person("ana")
+    await desk.item("a")
+    await desk.item("b")
+    async with desk.db.transaction() as first:
+        granted = await claim_next(first, **_by(ana))
+        second = asyncio.create_task(claim(desk.db, desk.policy, ana, QUEUE, new_key()))
+        await asyncio.wait([second], timeout=0.3)
+        assert not second.done()
+    assert granted is not None
+    with pytest.raises(LeaseHeld):
+        await second
+    assert await desk.value("SELECT count(*) FROM item WHERE state = 'leased'") == 1
+
+
+async def test_a_claim_and_the_revival_of_a_lapsed_lease_at_once_make_one_lease(
+    desk: Desk,
+) -> None:
+    ana = await desk.person("ana")
+    await desk.item("a")
+    lapsed = await desk.lease(ana)
+    await desk.item("b")
+    await desk.pass_time(LAPSED)
+    async with desk.db.transaction() as first:
+        assert await claim_next(first, **_by(ana)) is not None
+        request = RenewRequest(lease_token=lapsed.lease_token)
+        renewing = asyncio.create_task(renew(desk.db, ana, lapsed.item_id, request))
+        await asyncio.wait([renewing], timeout=0.3)
+    assert (await renewing).expires_in_ms <= 0
+    assert await desk.value("SELECT count(*) FROM item WHERE state = 'leased'") == 1
+
+
+def _by(who: Identity) -> dict[str, Any]:
+    return {
+        "tenant_id": who.tenant_id,
+        "queue": QUEUE,
+        "principal_id": who.principal_id,
+        "claim_key": UUID(new_key()),
+    }
 
 
 async def test_a_run_out_lease_goes_to_the_next_who_asks(desk: Desk) -> None:
