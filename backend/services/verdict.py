@@ -33,13 +33,15 @@ from backend.domain.model import whole_ms
 from backend.domain.policy import Policy
 from backend.domain.refusals import (
     EvidenceChanged,
+    Forbidden,
     LeaseHeld,
+    NotFound,
     Refusal,
     VerdictConflict,
     WrongOwner,
 )
 from backend.domain.verdict import Ruling, admit, ruling
-from backend.services.claim import claim, refuse_stranger
+from backend.services.claim import claim, my_lease, queue_view, refuse_stranger
 from backend.services.lease import item_key, stale
 from shared.vocabulary import EventType, ItemSource, Outcome
 from shared.wire.queue import ClaimAnswer, DecisionPart, VerdictAnswer, VerdictRequest
@@ -263,10 +265,17 @@ async def _append(conn: Connection, who: Identity, fenced: FencedRow, fact: Fact
 async def _next(
     db: Database, policy: Policy, who: Identity, queue: str, claim_key: str
 ) -> ClaimAnswer | None:
-    """Claim after the verdict; whoever holds another item gets no second one, and no error."""
+    """Claim after the verdict: what `who` holds already, else a fresh lease, else the figures.
+
+    None for a queue that he may not work in any more: that must not hide what was recorded.
+    """
     try:
         return await claim(db, policy, who, queue, claim_key)
     except LeaseHeld:
+        mine = await my_lease(db, policy, who)
+        view = await queue_view(db, policy, who, queue)
+        return ClaimAnswer(lease=mine.lease, figures=view.figures)
+    except (Forbidden, NotFound):
         return None
 
 

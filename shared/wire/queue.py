@@ -147,6 +147,8 @@ class DecisionPart(msgspec.Struct, frozen=True, kw_only=True):
 class VerdictAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Answer to a verdict; `next` only if it was asked for, and read anew on a replay.
 
+    It is the lease that the person holds already, else a fresh one, else none with the figures that
+    say why; null for a queue that he may not work in any more.
     The headers `fencepost-replayed` and `fencepost-superseded-by` say what is no part of it.
     """
 

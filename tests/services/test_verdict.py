@@ -37,7 +37,8 @@ async def test_a_verdict_resolves_the_item_and_writes_one_decision(desk: Desk) -
     lease = await desk.lease(ana)
     reply = await desk.decide(ana, lease, Verdict.REJECT, note="seen before", seen=80)
     row = await desk.admin.fetchrow(
-        "SELECT d.*, i.state, i.resolution, i.fence_token, i.owner FROM decision d JOIN item i ON i.id = d.item_id"
+        "SELECT d.*, i.state, i.resolution, i.fence_token, i.owner"
+        " FROM decision d JOIN item i ON i.id = d.item_id"
     )
     assert row is not None
     assert str(row["id"]) == reply.answer.decision.decision_id
@@ -227,41 +228,6 @@ async def test_the_right_to_the_queue_is_checked_again_at_the_verdict(desk: Desk
     with pytest.raises(Forbidden):
         await desk.decide(stripped, lease)
     assert await decisions(desk) == 0
-
-
-async def test_the_next_item_comes_with_the_verdict(desk: Desk) -> None:
-    ana = await desk.person("ana")
-    await desk.item("a", rank=2)
-    await desk.item("b", rank=1)
-    reply = await desk.decide(ana, await desk.lease(ana), claim_next=new_key())
-    following = reply.answer.next
-    assert following is not None
-    assert following.lease is not None
-    assert following.lease.content_id == "b"
-
-
-async def test_a_replay_reads_the_next_item_anew_and_gives_the_same_lease(desk: Desk) -> None:
-    ana = await desk.person("ana")
-    await desk.item("a", rank=2)
-    await desk.item("b", rank=1)
-    lease = await desk.lease(ana)
-    request = desk.saying(lease, claim_next=new_key())
-    first = await verdict(desk.db, desk.policy, ana, lease.item_id, request)
-    again = await verdict(desk.db, desk.policy, ana, lease.item_id, request)
-    assert first.answer.next is not None
-    assert first.answer.next.lease is not None
-    assert again.answer.next is not None
-    assert again.answer.next.lease is not None
-    assert again.answer.next.lease.lease_token == first.answer.next.lease.lease_token
-
-
-async def test_an_empty_queue_does_not_undo_the_verdict(desk: Desk) -> None:
-    ana = await desk.person("ana")
-    await desk.item()
-    reply = await desk.decide(ana, await desk.lease(ana), claim_next=new_key())
-    assert reply.answer.next is not None
-    assert reply.answer.next.lease is None
-    assert await decisions(desk) == 1
 
 
 async def test_verdicts_and_claims_race_without_a_double_decision(desk: Desk) -> None:
