@@ -85,8 +85,9 @@ async def test_a_decision_that_was_superseded_is_skipped(desk: Desk) -> None:
     head = await desk.admin.fetchrow("SELECT * FROM decision")
     assert head is not None
     newer = await desk.value(
-        "INSERT INTO decision (tenant_id, content_id, kind, actor, principal_id, outcome, supersedes,"
-        " apply_after, policy_version) VALUES (1, $1, 'undo', 'reviewer', $2, 'none', $3, clock(), $4)"
+        "INSERT INTO decision (tenant_id, content_id, kind, actor, principal_id, outcome,"
+        " supersedes, apply_after, policy_version)"
+        " VALUES (1, $1, 'undo', 'reviewer', $2, 'none', $3, clock(), $4)"
         " RETURNING id",
         head["content_id"],
         ana.principal_id,

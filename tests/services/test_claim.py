@@ -202,7 +202,8 @@ async def test_an_exclusion_from_a_content_covers_its_rounds_until_it_ends(desk:
     item = await desk.item()
     await desk.admin.execute(
         "INSERT INTO exclusion (content_id, principal_id, until, why)"
-        " SELECT content_id, $2, clock() + interval '1 hour', 'decided_before' FROM item WHERE id = $1",
+        " SELECT content_id, $2, clock() + interval '1 hour', 'decided_before'"
+        " FROM item WHERE id = $1",
         item,
         ana.principal_id,
     )

@@ -71,7 +71,7 @@ async def test_somebody_elses_token_renews_nothing(desk: Desk) -> None:
     assert refused.value.extra == {}
 
 
-@pytest.mark.parametrize("item_id", ["0", "999999", "9" * 19, "9" * 40, "-1", "x", "", "１"])
+@pytest.mark.parametrize("item_id", ["0", "999999", "9" * 19, "9" * 40, "-1", "x", "", "\uff11"])
 async def test_an_item_that_is_not_there_is_not_found(desk: Desk, item_id: str) -> None:
     ana = await desk.person("ana")
     with pytest.raises(NotFound):
