@@ -124,6 +124,7 @@ async def _run(options: argparse.Namespace) -> AsyncIterator[Figure]:
     asked = [rate / ASKED for rate in rates]
     yield figure("ingest_rate", asked, target=(">=", 30), size=size)
     yield figure("ingest_items", rates, "items/s", size=size)
+    yield figure("ingest_raw_items", [count / took for took in raw_took], "items/s", size=size)
 
 
 async def _keys(admin: asyncpg.Connection[Any], batch: Sequence[bytes]) -> list[int]:
