@@ -13,6 +13,7 @@ from typing import Any
 import uvicorn
 
 from backend.cli.failure import Failure
+from backend.cli.http_protocol import BoundedProtocol
 
 _GRACE = 1
 """Seconds that requests in flight have to end when the server stops."""
@@ -30,7 +31,7 @@ class HttpServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http="httptools",
+                http=BoundedProtocol,
                 ws="none",
                 lifespan="on",
                 log_config=None,
