@@ -199,6 +199,8 @@ def lines_of(pieces: Iterable[Piece], width: int) -> list[Line]:
 
 
 def _text(piece: Piece, width: int) -> Iterator[Line]:
+    if piece.role is Role.HEADING and piece.base > 0:
+        yield Line(piece, 0, 0)  # a blank row above
     for start, end in wrap(piece.body.plain, width):
         yield Line(piece, start, end)
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from textual.app import App
 from textual.pilot import Pilot
 
 from shared.client import FencepostClient
@@ -17,8 +18,10 @@ from tui.app import FencepostApp
 from tui.desk import Desk
 from tui.journal import Journal
 from tui.screens.review import ReviewScreen
+from tui.screens.switching import Overlay
 from tui.settings import Settings
-from tui.state.session import Claiming, Reviewing
+from tui.state.held import Why
+from tui.state.session import Claiming, Idle, Reviewing, Submitting
 
 SERVER, KEY = "http://127.0.0.1:1", "fp_test_reviewer_notasecret"
 SIZES = ((80, 24), (120, 40), (200, 60))
@@ -72,13 +75,26 @@ async def running(
 
 
 async def armed(pilot: Pilot[str]) -> None:
-    """Wait until the item counts keys; at once where there is no item."""
+    """Wait until the item counts keys; where there is none to come, only until that is settled."""
+    end = time.monotonic() + 10
     await pilot.pause(0.05)
-    screen = pilot.app.screen
-    while isinstance(screen, ReviewScreen) and isinstance(screen.session, Reviewing | Claiming):
-        if screen.hand.armed(time.monotonic()):
-            break
+    while _busy(pilot.app) and time.monotonic() < end:
         await pilot.pause(0.02)
+
+
+def _busy(app: App[Any]) -> bool:
+    screen = app.screen
+    if not isinstance(screen, ReviewScreen):
+        return False
+    match screen.session:
+        case Reviewing():
+            return not screen.hand.armed(time.monotonic())
+        case Claiming(trouble=trouble) | Submitting(trouble=trouble):
+            return trouble is None
+        case Idle(why=Why.START):
+            return screen.overlay is Overlay.NONE and screen.sign_in_trouble is None
+        case _:
+            return False
 
 
 async def press(pilot: Pilot[str], *keys: str, gap: float = 0.07) -> None:

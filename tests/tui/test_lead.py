@@ -77,3 +77,10 @@ async def test_a_server_out_of_reach_at_the_start_is_said(folder: Path) -> None:
         text = shown(app)
     assert "no figures yet" in text
     assert "Not refreshed: no answer from the server" in text
+
+
+async def test_a_long_hint_is_shown_whole(folder: Path) -> None:
+    hint = "Work on it: fencepost review --server http://127.0.0.1:39939 --key-file /tmp/some/key"
+    app = application(FakeServer(), folder, view="lead", queue=None, hint=hint)
+    async with running(app, (80, 24)):
+        assert hint.replace(" ", "") in shown(app).replace("\n", "").replace(" ", "")

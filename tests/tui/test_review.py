@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from shared.problems import ProblemCode
 from tests.tui import samples
 from tests.tui.drive import SIZES, Clock, application, armed, decide, press, review, running, shown
-from tests.tui.fake_server import FakeServer, problem
-from tui.keymap import REVIEW
+from tests.tui.fake_server import FakeServer
 from tui.state.held import Why
 from tui.state.session import Idle, Reviewing
+from tui.widgets.bands import score_words
 
 POST = samples.evidence()
 CASE = samples.kyc()
@@ -47,6 +46,14 @@ async def test_rank_versions_hash_and_lease_are_there_at_a_roomy_size(
         "«cans and a", "counts as a", "┆ low",
     ):  # fmt: skip
         assert words in text, words
+
+
+@pytest.mark.parametrize(
+    ("score", "words"),
+    [("0", "0.00"), ("0.2", "0.20"), ("0.1234", "0.1234"), ("0.123456", "0.1235"), ("1", "1.00")],
+)
+def test_scores_have_two_to_four_decimals(score: str, words: str) -> None:
+    assert score_words(score) == words
 
 
 async def test_letter_and_digit_record_a_verdict_and_bring_the_next_item(folder: Path) -> None:
@@ -155,6 +162,9 @@ async def test_distress_asks_nothing_and_claims_nothing(folder: Path) -> None:
         assert server.released == ["distress"]
         assert server.mine is None
         assert "nobody will ask" in shown(app)
+        await press(pilot, "enter")
+        await pilot.pause(0.1)
+        assert "it has no scores" in " ".join(shown(app).split())
 
 
 async def test_a_case_shows_its_facts_as_a_table(folder: Path) -> None:
@@ -214,6 +224,7 @@ async def test_another_queue_is_begun_only_after_the_item_was_given_back(folder:
     async with running(app) as pilot:
         await press(pilot, "Q", "2")
         await pilot.pause(0.2)
+        assert "it has no scores" in " ".join(shown(app).split()), "its evidence is there too"
     releases = [call for call in server.calls if call.endswith(("/release", "/claim"))]
     assert releases[1:3] == ["POST /v1/items/1001/release", "POST /v1/queues/cases/claim"]
     assert server.released[0] == "sign_off"
@@ -229,60 +240,3 @@ async def test_pausing_asks_for_no_next_item(folder: Path) -> None:
         assert isinstance(state, Idle)
         assert state.why is Why.PAUSED
     assert server.mine is None
-
-
-async def test_q_only_says_how_to_leave(folder: Path) -> None:
-    server = FakeServer([POST])
-    app = application(server, folder)
-    async with running(app) as pilot:
-        await press(pilot, "q", "ctrl+c")
-        await press(pilot, "q")
-        assert "ctrl+q signs off" in shown(app)
-        assert app.is_running
-    assert not server.released
-
-
-async def test_signing_off_gives_the_item_back(folder: Path) -> None:
-    server = FakeServer([POST])
-    app = application(server, folder)
-    async with running(app) as pilot:
-        await pilot.press("ctrl+q")
-        await pilot.pause(0.2)
-    assert server.released == ["sign_off"]
-    assert app.return_code == 0
-    assert app.return_value == "Signed off. 0 decided in this session."
-
-
-async def test_help_names_the_verdicts_of_the_item_and_every_key(folder: Path) -> None:
-    app = application(FakeServer([POST]), folder)
-    async with running(app, (80, 24)) as pilot:
-        await press(pilot, "question_mark")
-        text = shown(app)
-        for binding in REVIEW:
-            assert binding.title in text, binding.title
-        for verdict in samples.BOTH:
-            assert f"{verdict}" in text
-        await press(pilot, "x")
-        assert "renew the lease" not in shown(app)
-
-
-async def test_below_80x24_there_is_one_message_and_no_verdict(folder: Path) -> None:
-    server = FakeServer([POST])
-    app = application(server, folder)
-    async with running(app, (72, 20)) as pilot:
-        await decide(pilot, "r", "1")
-        text = shown(app)
-    assert "72×20; 80×24 is needed" in text
-    assert "cans and a lighter" not in text
-    assert "3:00" in text, "the lease bar stays"
-    assert not server.verdicts
-
-
-async def test_a_key_that_is_refused_ends_with_one_line(folder: Path) -> None:
-    server = FakeServer([POST])
-    server.fail("/me", lambda: problem(ProblemCode.UNAUTHENTICATED, 401, "Unknown key."))
-    app = application(server, folder)
-    async with app.run_test() as pilot:
-        await pilot.pause(0.1)
-    assert app.return_code == 77
-    assert app.return_value == "fencepost: the server refuses this key: Unknown key."

@@ -67,6 +67,8 @@ class HealthScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Read the figures now and every few seconds."""
+        hint = words(f" ▸ {self.hint}", "$escalate") if self.hint else words("")
+        self._line("hint").grow(hint)
         self.query_one(LeasePane).caption(words("Leases per undecided item"))
         self.set_interval(REFRESH_SECONDS, self.do_refresh)
         self.set_interval(1.0, self.repaint)
@@ -128,8 +130,6 @@ class HealthScreen(Screen[None]):
         self._line("small").show(words(f"This terminal is {width}×{height}; 80×24 is needed."))
         self.set_class(self.stale and self.health is not None, "-stale")
         self._line("header").show(self._header(width))
-        self._line("hint").display = bool(self.hint)
-        self._line("hint").show(fit(words(f" ▸ {self.hint}", "$escalate"), width))
         self._paint_figures(width)
         self._line("status").show(fit(self._status(), width))
         self._line("verdicts").show(_keys(width))

@@ -56,9 +56,6 @@ class Painter(Keyboard):
         self._line("small").show(
             words(f"This terminal is {width}×{self.app.size.height}; 80×24 is needed to decide.")
         )
-        hint = words(f" ▸ {self.hint}", "$escalate") if self.hint else words("")
-        self._line("hint").display = bool(self.hint)
-        self._line("hint").show(fit(hint, width))
         held = shown_item(self.session)
         self.set_class(held is None, "-idle")
         if held is None:

@@ -18,7 +18,7 @@ from tui.widgets.card import Card
 from tui.widgets.evidence import EvidencePane
 from tui.widgets.item import ItemPane
 from tui.widgets.note import NoteInput
-from tui.widgets.paint import Line
+from tui.widgets.paint import Line, words
 from tui.widgets.picker import PickerView
 
 _WIDE, _TALL = 160, 30
@@ -54,6 +54,8 @@ class ReviewScreen(Painter):
 
     def on_mount(self) -> None:
         """Start the clocks, and find out who I am."""
+        hint = words(f" ▸ {self.hint}", "$escalate") if self.hint else words("")
+        self.query_one("#hint", Line).grow(hint)
         self._ticked = self.desk.now()
         self._looked = self._asked = self._ticked
         self.set_interval(1.0, self.tick)

@@ -24,7 +24,7 @@ SKIP_CHOICES = (
     Choice(ReleaseReason.LANGUAGE, "Not my language"),
     Choice(ReleaseReason.CONFLICT, "I know the people in it"),
     Choice(ReleaseReason.TECH, "It does not show properly"),
-    Choice(ReleaseReason.DISTRESS, "I would rather not see this (no questions, never counted)"),
+    Choice(ReleaseReason.DISTRESS, "I would rather not see this"),
 )
 
 

@@ -17,7 +17,8 @@ ROLES = {
 }
 _STRICTNESS = {Band.HELD: 0, Band.BLOCK: 1, Band.REVIEW: 2, Band.ALLOW: 3}
 _NAME, _SCORE, _BAND, _LEAST_BAR = 14, 6, 8, 8
-_SHORT = 5
+_FEWEST, _MOST = 2, 4
+"""Decimals of a score on the screen."""
 
 
 def strictest_first(labels: tuple[ShownLabel, ...]) -> list[ShownLabel]:
@@ -54,10 +55,13 @@ def band_row(label: ShownLabel, flagged: bool, width: int) -> Content:
 
 
 def score_words(score: str | None) -> str:
-    """Return a score short enough for a column; a long one keeps four decimals."""
+    """Return a score with two to four decimals."""
     if score is None:
         return "—"
-    return score if len(score) <= _SHORT else f"{Decimal(score):.4f}"
+    value = Decimal(score)
+    exponent = value.as_tuple().exponent
+    given = -exponent if isinstance(exponent, int) else _FEWEST
+    return f"{value:.{min(max(given, _FEWEST), _MOST)}f}"
 
 
 def _bar(label: ShownLabel, cells: int, role: str) -> list[Content]:

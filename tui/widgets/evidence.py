@@ -74,7 +74,7 @@ def labels(held: Held, width: int) -> Rows:
 def legend(held: Held, width: int) -> Rows:
     """Explain the signs of the bars."""
     if held.evidence.labels:
-        yield fit(words("┆ low  ┃ high  ⚑ rule hit  ◌ no score → held", "$muted"), width)
+        yield fit(words("┆ low  ┃ high  ⚑ rule hit  ◌ held", "$muted"), width)
 
 
 def explanation(held: Held, width: int) -> Rows:

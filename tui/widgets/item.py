@@ -86,6 +86,8 @@ class ItemPane(Pane):
             return self._message[place]
         line = self._lines[place]
         piece = line.piece
+        if piece.role is Role.HEADING and line.end == 0:
+            return words("")
         if piece.role is Role.HEADING:
             return words(f"── {piece.body.plain[line.start : line.end]} ──", "bold $muted")
         body = marked(piece.body, line.start, line.end, piece.hits)

@@ -42,6 +42,11 @@ class Line(Static):
         """Show `content` in place of what was there."""
         self.update(content, layout=False)
 
+    def grow(self, content: Content) -> None:
+        """Show `content` in as many rows as it takes; none for nothing."""
+        self.display = bool(content.plain)
+        self.update(content, layout=True)
+
     def caption(self, title: Content | None = None, subtitle: Content | None = None) -> None:
         """Write on the frame, above and below."""
         self.border_title = title

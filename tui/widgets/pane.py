@@ -61,7 +61,9 @@ class Pane(ScrollView, can_focus=False):
     def lay_out(self, *, force: bool = True) -> None:
         """Lay out again, if the width has changed or the content has."""
         width = self.text_width
-        if width <= 0 or (not force and width == self._laid_out_for):
+        if force:
+            self._laid_out_for = -1  # even while hidden: it is laid out once it is shown
+        if width <= 0 or width == self._laid_out_for:
             return
         self._laid_out_for = width
         self._rows = self.build(width)

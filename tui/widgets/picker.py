@@ -82,4 +82,7 @@ def _last_row(picker: Picker, width: int) -> Content:
         )
     if not offer.choices:
         return fit(words("The policy has no reason for this here.", "$review"), width)
-    return fit(words("▸ speaks of the category that decided", "$muted"), width)
+    any_marked = any(choice.marked for choice in offer.choices)
+    return fit(
+        words("▸ speaks of the category that decided" if any_marked else "", "$muted"), width
+    )

@@ -16,7 +16,7 @@ from tui.state.offers import LETTERS, SKIP_LETTER
 TUI = Path(__file__).parents[3] / "tui"
 FILES = sorted(TUI.rglob("*.py"))
 PAINT = TUI / "widgets" / "paint.py"
-OWN_SINKS = {"show", "caption", "draw", "message"}
+OWN_SINKS = {"show", "grow", "caption", "draw", "message"}
 """Methods of ours that take Content by type; the type checker proves their arguments."""
 FORBIDDEN_NAMES = {
     "Static", "Label", "Button", "Markdown", "RichLog", "Log", "DataTable", "OptionList", "Tree",
