@@ -31,7 +31,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     database_url: str | None = None
     admin_url: str | None = None
-    reader_url: str | None = None
     server: str | None = None
     key: str | None = None
     data: str | None = None

@@ -127,9 +127,12 @@ async def _list(data: Path | None) -> None:
         rows = await list_keys(connection, await default_tenant(db))
     for row in rows:
         used = f"last used {row.last_used_at:%Y-%m-%d %H:%M}" if row.last_used_at else "never used"
+        until = f"until {row.expires_at:%Y-%m-%d %H:%M}" if row.expires_at else "without end"
         state = "revoked" if row.revoked_at else "valid" if row.usable else "not valid"
         grants = ", ".join(row.grants)
-        sys.stdout.write(f"{row.key_id}  {row.env}  {state:<9}  {row.name}  {grants}  {used}\n")
+        sys.stdout.write(
+            f"{row.key_id}  {row.env}  {state:<9}  {row.name}  {grants}  {until}  {used}\n"
+        )
     if not rows:
         sys.stdout.write("there are no keys yet; make one: fencepost key create\n")
 

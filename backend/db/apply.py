@@ -26,7 +26,6 @@ class DueRow(msgspec.Struct, frozen=True, kw_only=True):
     seq: int
     chain_head: bytes
     actor: str
-    kind: str
     verdict: str | None
     outcome: str
     outcome_value: str | None
@@ -36,7 +35,6 @@ class DueRow(msgspec.Struct, frozen=True, kw_only=True):
     supersedes: int | None
     policy_version: str
     model_version: str | None
-    recorded_at: datetime
     now: datetime
 
 

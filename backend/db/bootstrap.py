@@ -13,7 +13,6 @@ import asyncpg
 
 from backend.db.statements import run, statement
 
-OWNER = "fencepost_owner"
 RUNTIME = "fencepost_runtime"
 READER = "fencepost_reader"
 _TURN = 0x66656E63  # the advisory lock of set-up

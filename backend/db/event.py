@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-
-from backend.db.statements import many, maybe, run, statement
+from backend.db.statements import many, run, statement
 from backend.domain.ledger import Event
-
-
-class TrailRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One content, locked, and the end of its trail."""
-
-    content_pk: int
-    tenant_id: int
-    content_id: str
-    seq: int
-    chain_head: bytes
 
 
 async def insert_events(conn: Any, events: Iterable[tuple[int, Event]]) -> None:
@@ -34,11 +22,6 @@ async def insert_events(conn: Any, events: Iterable[tuple[int, Event]]) -> None:
         canonicals=[event.canonical for _, event in rows],
         hashes=[event.hash for _, event in rows],
     )
-
-
-async def lock_content(conn: Any, *, content_pk: int) -> TrailRow | None:
-    """Lock one content to append to its trail."""
-    return await maybe(statement("event", "lock_content"), TrailRow, conn, content_id=content_pk)
 
 
 async def events_of(conn: Any, *, content_pk: int) -> list[Event]:

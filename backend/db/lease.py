@@ -29,7 +29,6 @@ class ItemNowRow(msgspec.Struct, frozen=True, kw_only=True):
 
     state: str
     resolution: str | None
-    queue: str
     escalated_at: datetime | None
     leased_at: datetime | None
     resolved_at: datetime | None
@@ -47,9 +46,6 @@ class AbandonedRow(msgspec.Struct, frozen=True, kw_only=True):
     content_pk: int
     content_id: str
     queue: str
-    rank: float
-    base: float
-    severity: int
     lease_count: int
     left_by: int
     escalation_queue: str | None

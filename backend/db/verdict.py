@@ -18,7 +18,6 @@ class ReplyRow(msgspec.Struct, frozen=True, kw_only=True):
     decision_id: int
     answer: str
     superseded_by: int | None
-    content_pk: int
     queue: str
 
 
@@ -31,10 +30,8 @@ class FencedRow(msgspec.Struct, frozen=True, kw_only=True):
     queue: str
     source: str
     owner: int
-    lease_epoch: int
     evidence_revision: int
     evidence_hash: str
-    content_state: str
     head_decision: int | None
     head_outcome: str | None
     seq: int

@@ -49,8 +49,3 @@ def rank(base: float, enqueued_at_minutes: float, weights: Weights) -> float:
 def minutes(at: datetime) -> float:
     """Return the minutes from `EPOCH` to `at`, which has an offset; negative before it."""
     return (at - EPOCH) / _MINUTE
-
-
-def live_priority(base: float, minutes_waited: float, weights: Weights) -> float:
-    """Return the priority as text and screens tell it: what the rank orders by, at one moment."""
-    return base + weights.age_per_minute * minutes_waited

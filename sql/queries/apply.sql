@@ -3,8 +3,8 @@
 -- name: lock_due(limit)
 -- Lock the contents whose decisions are due, the oldest of each only, passing over those that somebody works on; the decision's own row is taken by `take_pending`.
 SELECT p.decision_id AS decision_pk, p.attempts, n.id AS content_pk, (SELECT name::text FROM tenant WHERE id = n.tenant_id) AS tenant, n.content_id, n.state AS content_state, n.head_decision, n.applied_decision, n.actor AS content_actor, n.seq, n.chain_head,
-  d.actor, d.kind, d.verdict, d.outcome, d.outcome_value::text AS outcome_value, d.reason::text AS reason, d.principal_id, d.item_id AS item_pk, d.supersedes,
-  d.policy_version, d.model_version, d.recorded_at, (SELECT clock()) AS now
+  d.actor, d.verdict, d.outcome, d.outcome_value::text AS outcome_value, d.reason::text AS reason, d.principal_id, d.item_id AS item_pk, d.supersedes,
+  d.policy_version, d.model_version, (SELECT clock()) AS now
 FROM pending_apply p
 JOIN content n ON n.id = p.content_id
 JOIN decision d ON d.id = p.decision_id

@@ -7,10 +7,6 @@ SELECT content_id, seq, type, prev_hash, canonical, hash
 FROM unnest(:content_ids::bigint[], :seqs::bigint[], :types::text[], :prev_hashes::bytea[], :canonicals::bytea[], :hashes::bytea[])
   AS t (content_id, seq, type, prev_hash, canonical, hash);
 
--- name: lock_content(content_id)^
--- Lock one content to append to its trail.
-SELECT id AS content_pk, tenant_id, content_id, seq, chain_head FROM content WHERE id = :content_id FOR UPDATE;
-
 -- name: events_of(content_id)
 -- Read the trail of one content from its beginning.
 SELECT seq, type, prev_hash, canonical, hash FROM event WHERE content_id = :content_id ORDER BY seq;

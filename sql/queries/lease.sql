@@ -45,7 +45,7 @@ SELECT id AS item_pk FROM released;
 -- name: item_now(tenant_id, item_id, principal_id, fence_token)^
 -- Say what is true of an item for somebody who shows a token of it; `was_granted` tells whether that token was ever his.
 WITH t AS MATERIALIZED (SELECT clock() AS now)
-SELECT i.state, i.resolution, i.queue::text AS queue, i.escalated_at, i.leased_at, i.resolved_at, p.name AS holder,
+SELECT i.state, i.resolution, i.escalated_at, i.leased_at, i.resolved_at, p.name AS holder,
   i.owner IS NOT NULL AND i.owner <> :principal_id AND i.state = 'leased' AND i.lease_expires > t.now AS held_by_other,
   g.at AS granted_at, g.principal_id IS NOT NULL AS was_granted
 FROM item i CROSS JOIN t
@@ -80,7 +80,7 @@ SELECT id AS item_pk FROM given;
 
 -- name: lock_abandoned(limit)
 -- Lock the items that enough different people left undecided, with their contents, lowest id first, together with where they go.
-SELECT i.id AS item_pk, (SELECT name::text FROM tenant WHERE id = i.tenant_id) AS tenant, i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.rank, i.base, i.severity, i.lease_count,
+SELECT i.id AS item_pk, (SELECT name::text FROM tenant WHERE id = i.tenant_id) AS tenant, i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.lease_count,
   cardinality(i.left_by) AS left_by, q.escalation_queue::text AS escalation_queue, q.escalation_boost,
   i.escalated_at, n.seq, n.chain_head, (SELECT clock()) AS now
 FROM item i

@@ -2,7 +2,7 @@
 
 -- name: find_verdict_reply(principal_id, verdict_token)^
 -- Find the answer that this person's verdict token got, before anything else is looked at.
-SELECT r.fingerprint, r.decision_id, r.answer, s.id AS superseded_by, d.content_id AS content_pk, i.queue::text AS queue
+SELECT r.fingerprint, r.decision_id, r.answer, s.id AS superseded_by, i.queue::text AS queue
 FROM verdict_reply r
 JOIN decision d ON d.id = r.decision_id
 JOIN item i ON i.id = d.item_id
@@ -11,8 +11,8 @@ WHERE r.principal_id = :principal_id AND r.verdict_token = :verdict_token;
 
 -- name: lock_for_verdict(tenant_id, item_id, fence_token)^
 -- Lock the item by its fence, then its content, and read all that a verdict is judged by; no state in the condition, so that the primary key is the only way in.
-SELECT i.id AS item_pk, i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.source, i.owner, i.lease_epoch, i.evidence_revision,
-  encode(e.hash, 'hex') AS evidence_hash, n.state AS content_state, n.head_decision, h.outcome AS head_outcome, n.seq, n.chain_head, n.model_version,
+SELECT i.id AS item_pk, i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.source, i.owner, i.evidence_revision,
+  encode(e.hash, 'hex') AS evidence_hash, n.head_decision, h.outcome AS head_outcome, n.seq, n.chain_head, n.model_version,
   q.undo_window, t.now,
   greatest(t.now - coalesce(i.lease_expires,
     (SELECT l.expires_at FROM lease_log l WHERE l.item_id = i.id AND l.expires_at IS NOT NULL ORDER BY l.id DESC LIMIT 1)), interval '0') AS late_by

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -209,6 +210,15 @@ def test_a_key_is_for_one_queue_if_so_wished(server: Served) -> None:
     wrong = server.fencepost("key", "create", "--name", "x", "--role", "lead", "--queue", "nope")
     assert wrong.returncode == 1
     assert "queue" in wrong.stderr
+
+
+def test_the_list_of_keys_says_until_when_each_is_good(server: Served) -> None:
+    made = ["key", "create", "--role", "lead", "--name"]
+    assert server.fencepost(*made, "passing", "--days", "30").returncode == 0
+    assert server.fencepost(*made, "lasting").returncode == 0
+    listed = server.fencepost("key", "list").stdout.splitlines()
+    assert re.search(r"passing .* until \d{4}-\d\d-\d\d \d\d:\d\d ", "\n".join(listed))
+    assert any("lasting" in line and "without end" in line for line in listed)
 
 
 def test_a_test_key_opens_no_live_server(server: Served) -> None:

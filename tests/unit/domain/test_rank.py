@@ -16,7 +16,6 @@ from backend.domain.rank import (
     MAX_FOLLOWERS,
     Weights,
     base,
-    live_priority,
     minutes,
     rank,
 )
@@ -53,17 +52,6 @@ def test_the_stored_rank_orders_as_the_live_priority_does(
     stored = stored_rank(*one) - stored_rank(*two)
     if abs(live) > Decimal("1e-8"):  # beyond what a float8 of this size tells apart
         assert (live > 0) == (stored > 0)
-
-
-@given(severities, followers)
-def test_the_order_never_changes_with_time(severity: int, reach: int) -> None:
-    fixed = base(severity, reach, SHIPPED)
-    other = base(50, 10, SHIPPED)
-    gaps = {
-        round(live_priority(fixed, wait, SHIPPED) - live_priority(other, wait, SHIPPED), 6)
-        for wait in (0.0, 60.0, 14_400.0)
-    }
-    assert max(gaps) - min(gaps) < 1e-5
 
 
 def test_ten_million_followers_are_worth_twelve_minutes_over_ten() -> None:
