@@ -93,7 +93,7 @@ async def revoke(db: Database, key_id: str) -> None:
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    row: rows.KeyRow
+    row: rows.KeyRow | None
     until: float
 
 
@@ -118,6 +118,8 @@ class Keyring:
         proven = hmac.compare_digest(_hash(key["secret"]), stored)
         if row is None or not proven or not row.usable or row.env != self._env:
             raise Unauthenticated
+        if row.touch:
+            self._note_use(row)
         return _identity(row)
 
     async def close(self) -> None:
@@ -125,24 +127,25 @@ class Keyring:
         await asyncio.gather(*self._touching, return_exceptions=True)
 
     async def _look_up(self, key_id: str) -> rows.KeyRow | None:
+        """Return what is known of a key; also of one that is not, which must not take longer."""
         now = asyncio.get_running_loop().time()
         kept = self._kept.get(key_id)
         if kept is not None and now < kept.until:
             return kept.row
         async with self._db.connection() as conn:
             row = await rows.find_key(conn, key_id)
-        if row is None or not row.usable:
-            self._kept.pop(key_id, None)
-            return row
         if len(self._kept) >= _KEPT_AT_MOST:
             self._kept.clear()
         self._kept[key_id] = _Kept(row, now + self._keep_seconds)
-        if row.touch:
-            self._touch_later(key_id)
         return row
 
-    def _touch_later(self, key_id: str) -> None:
-        task = asyncio.create_task(self._touch(key_id))
+    def _note_use(self, row: rows.KeyRow) -> None:
+        """Note it once, however often the key comes until it is looked up again."""
+        kept = self._kept.get(row.key_id)
+        if kept is not None:
+            noted = msgspec.structs.replace(row, touch=False)
+            self._kept[row.key_id] = _Kept(noted, kept.until)
+        task = asyncio.create_task(self._touch(row.key_id))
         self._touching.add(task)
         task.add_done_callback(self._touching.discard)
 

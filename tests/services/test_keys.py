@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from backend.db.connection import Database
-from backend.db.principal import touch_key
+from backend.db.principal import KeyRow, find_key, touch_key
 from backend.domain.refusals import InvalidField, NotFound, Unauthenticated
 from backend.services import keys
 from backend.services.keys import Keyring
@@ -108,6 +108,45 @@ async def test_a_request_neither_waits_for_the_note_nor_fails_by_it(
     await admin.execute("REVOKE UPDATE (last_used_at) ON api_key FROM fencepost_runtime")
     await admin.execute("UPDATE api_key SET last_used_at = NULL")
     assert (await keyring.identify(key)).name == "producer-1"
+    await keyring.close()
+
+
+async def test_somebody_who_knows_the_id_alone_notes_no_use(
+    database: Database, admin: Admin
+) -> None:
+    key = await key_for(database)
+    keyring = Keyring(database, KeyEnv.TEST)
+    with pytest.raises(Unauthenticated):
+        await keyring.identify(key[:-1] + ("a" if key[-1] != "a" else "b"))
+    await keyring.close()
+    assert await admin.fetchval("SELECT last_used_at FROM api_key") is None
+    for _ in range(3):
+        await keyring.identify(key)
+    assert len(keyring._touching) == 1
+    await keyring.close()
+    assert await admin.fetchval("SELECT last_used_at FROM api_key") is not None
+
+
+async def test_a_wrong_secret_costs_what_an_unknown_and_a_revoked_key_cost(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the time that a refusal takes would tell which ids exist."""
+    looked_up = []
+
+    async def counted(conn: Any, key_id: str) -> KeyRow | None:
+        looked_up.append(key_id)
+        return await find_key(conn, key_id)
+
+    monkeypatch.setattr("backend.db.principal.find_key", counted)
+    known = await key_for(database)
+    revoked = await key_for(database)
+    await keys.revoke(database, revoked.split("_")[2])
+    keyring = Keyring(database, KeyEnv.TEST, keep_seconds=60)
+    for key in (known[:-4] + "0000", f"fp_test_{'z' * 12}_{'A' * 43}", revoked):
+        for _ in range(3):
+            with pytest.raises(Unauthenticated):
+                await keyring.identify(key)
+    assert len(looked_up) == 3
     await keyring.close()
 
 
