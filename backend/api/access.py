@@ -117,7 +117,9 @@ def _admits(access: Access, who: Identity, queue: str | None) -> bool:
 
 
 def _bearer(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
-    header = connection.headers.get("authorization", "")
+    headers = connection.headers.getall("authorization", [])
+    # Of several, a proxy before us may have looked at another one than we would.
+    header = headers[0] if len(headers) == 1 else ""
     scheme, _, bearer = header.partition(" ")
     if scheme.lower() != "bearer" or len(header) > _LONGEST_HEADER:
         raise Unauthenticated

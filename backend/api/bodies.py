@@ -6,10 +6,11 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 from litestar import Request
+from litestar.exceptions import InternalServerException
 
 from backend.api.diagnosis import diagnose, repeated_member, rows_of
 from backend.domain.decoding import refusal_of
-from backend.domain.refusals import Refusal, TooLarge, UnsupportedMediaType
+from backend.domain.refusals import Malformed, Refusal, TooLarge, UnsupportedMediaType
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -37,7 +38,7 @@ class Body(Generic[T]):
     async def read(self, request: Request[Any, Any, Any]) -> T:
         """Read and decode a body; the size limit is enforced while it arrives."""
         _media_type(request, JSON)
-        return self.decode(await request.body())
+        return self.decode(await _whole(request))
 
     def decode(self, data: bytes) -> T:
         """Return `data` decoded. Raises a refusal that names the field at fault, if there is one.
@@ -59,7 +60,7 @@ class Body(Generic[T]):
         Raises a refusal for a body that can't be told apart into rows, or has too many.
         """
         media_type = _media_type(request, JSON, NDJSON)
-        data = await request.body()
+        data = await _whole(request)
         rows = _lines(data) if media_type == NDJSON else _members(data)
         if len(rows) > MOST_ROWS:
             raise TooLarge(f"at most {MOST_ROWS} rows in one batch", rows=len(rows))
@@ -70,6 +71,14 @@ class Body(Generic[T]):
             return self.decode(data)
         except Refusal as refusal:
             return refusal
+
+
+async def _whole(request: Request[Any, Any, Any]) -> bytes:
+    """Return the body. A sender who goes away before its end is no fault of ours."""
+    try:
+        return await request.body()
+    except InternalServerException:  # what the framework raises for that, and for nothing else
+        raise Malformed("the body ended before its time") from None
 
 
 def _media_type(request: Request[Any, Any, Any], *accepted: str) -> str:

@@ -6,6 +6,7 @@ a key: what others write has no place in a log that people read on a terminal.
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 import time
@@ -135,8 +136,24 @@ def _printable(value: Any) -> Any:
     )
 
 
+class ForeignLogs(logging.Handler):
+    """Tells what libraries log in our own form: the sentence, never what was put into it.
+
+    A library's message may hold the text of an exception, and that may quote a row.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line."""
+        sentence, _, _ = str(record.msg).partition("\n")
+        said = {"says": sentence[:_LONGEST_OUTLINE], "exc_info": record.exc_info}
+        _log.log(record.levelno, "library", library=record.name, **said)
+
+
 def configure_logging() -> None:
     """Write one JSON object a line to standard error; called by whoever starts a server."""
+    root = logging.getLogger()
+    if not any(isinstance(handler, ForeignLogs) for handler in root.handlers):
+        root.addHandler(ForeignLogs(logging.WARNING))
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

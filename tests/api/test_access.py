@@ -71,6 +71,14 @@ async def test_the_matrix_above_names_every_route(api: Api) -> None:
     assert served == named - {("GET", "/schema/openapi.json")}
 
 
+async def test_two_keys_in_one_request_are_none(api: Api) -> None:
+    mine = ("authorization", f"Bearer {api.keys[Role.PRODUCER]}")
+    assert (await api.http.get("/v1/me", headers=[mine])).status_code == 200
+    for other in (mine, ("authorization", "Bearer x"), ("Authorization", "")):
+        for both in ([mine, other], [other, mine]):
+            problem(await api.http.get("/v1/me", headers=both), 401, "unauthenticated")
+
+
 async def test_a_role_for_one_queue_opens_no_other(api: Api, database: Database) -> None:
     api.keys[Role.AUDITOR] = await key_for(database, Role.REVIEWER, "cases", name="limited")
     claim = b'{"claim_key":"00000000-0000-4000-8000-000000000000"}'

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
+import logging
 import re
 from collections.abc import Iterator
 
@@ -12,7 +15,7 @@ from litestar import get
 
 from backend.api.access import open_to_all
 from backend.api.app import create_app
-from backend.api.logs import configure_logging, outline
+from backend.api.logs import ForeignLogs, configure_logging, outline
 from backend.db.connection import Database
 from backend.settings import Settings
 from shared.vocabulary import Role
@@ -28,6 +31,8 @@ def real_logs(capsys: pytest.CaptureFixture[str]) -> Iterator[pytest.CaptureFixt
     configure_logging()
     yield capsys
     structlog.configure(**before)
+    root = logging.getLogger()
+    root.handlers = [handler for handler in root.handlers if not isinstance(handler, ForeignLogs)]
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
@@ -104,6 +109,28 @@ async def test_a_fault_is_outlined_without_its_message(
     assert "builtins.ValueError" in told
     assert "builtins.KeyError" in told
     assert " boom" in told
+
+
+async def test_what_libraries_log_is_told_in_our_form_and_without_what_it_quotes(
+    real_logs: pytest.CaptureFixture[str],
+) -> None:
+    try:
+        int(CANARY)
+    except ValueError:
+        logging.getLogger("asyncpg.pool").warning("Failed to restore %s", CANARY, exc_info=True)
+
+    async def unheard() -> None:
+        raise ValueError(CANARY)
+
+    task = asyncio.create_task(unheard())
+    await asyncio.wait([task])
+    del task
+    gc.collect()
+    restore, lost = lines(real_logs)
+    assert (restore["library"], restore["says"]) == ("asyncpg.pool", "Failed to restore %s")
+    assert (restore["level"], lost["library"]) == ("warning", "asyncio")
+    assert "builtins.ValueError" in str(lost["fault"])
+    assert CANARY not in json.dumps([restore, lost])
 
 
 def test_an_outline_ends() -> None:
