@@ -1,4 +1,4 @@
-"""A real stream of posts: all arrive, once; people judge; what they said is what holds."""
+"""A stream of posts: all arrive, once; people judge; what they said is what holds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,8 @@ from shared.reasons import admitted
 from shared.vocabulary import ContentState, Verdict
 from shared.wire.queue import ClaimRequest, DecisionPart, Lease, VerdictRequest
 from tests.support.served import Served, fencepost, served
+from tests.support.stream import stream
 
-STREAM = Path(__file__).parents[2].parent / "shared" / "data" / "stream_en.jsonl"
 VERDICTS = 200
 STATES = {
     Verdict.APPROVE: ContentState.ALLOWED,
@@ -27,10 +26,7 @@ STATES = {
     Verdict.REJECT: ContentState.REMOVED,
 }
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not STREAM.exists(), reason="the stream of real posts is not here"),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +36,19 @@ def server() -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def sent(server: Served) -> list[str]:
+def sent(server: Served, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What two sendings of the whole file said."""
+    file = tmp_path_factory.mktemp("stream") / "stream.jsonl"
+    file.write_bytes(stream())
     key = server.key_file("stream", "producer")
     where = ["--drop", "human", "--server", server.address, "--key-file", str(key)]
-    done = [fencepost("submit", str(STREAM), *where) for _ in range(2)]
+    done = [fencepost("submit", str(file), *where) for _ in range(2)]
     assert [one.returncode for one in done] == [0, 0], [one.stderr for one in done]
     return [one.stdout for one in done]
 
 
 def rows() -> list[dict[str, dict[str, float]]]:
-    return [json.loads(line) for line in STREAM.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in stream().decode().splitlines()]
 
 
 def expected_bands() -> Counter[str]:

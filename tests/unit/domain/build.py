@@ -14,7 +14,6 @@ from shared.vocabulary import Verdict
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden"
 SHARED_DATA = ROOT.parent / "shared" / "data"
-NO_DATA = f"the shared data folder is not beside the checkout ({SHARED_DATA.name})"
 
 
 def shipped(name: str) -> Policy:

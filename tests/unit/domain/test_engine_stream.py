@@ -12,10 +12,10 @@ import pytest
 from backend.domain.engine import decide
 from backend.domain.policy import Policy
 from backend.domain.scores import read_labels
-from tests.unit.domain.build import NO_DATA, SHARED_DATA, category, policy, shipped
+from tests.support.stream import made, stream
+from tests.unit.domain.build import category, policy, shipped
 
-STREAM = SHARED_DATA / "stream_en.jsonl"
-needs_stream = pytest.mark.skipif(not STREAM.exists(), reason=NO_DATA)
+STREAMS = pytest.mark.parametrize("lines", [stream(), made()], ids=["at hand", "our own"])
 
 
 class Line(msgspec.Struct):
@@ -24,15 +24,16 @@ class Line(msgspec.Struct):
     labels: msgspec.Raw
 
 
-def our_count(under: Policy) -> Counter[str]:
+def our_count(lines: bytes, under: Policy) -> Counter[str]:
     read = msgspec.json.Decoder(Line).decode
-    lines = STREAM.read_bytes().splitlines()
-    return Counter(decide(read_labels(read(line).labels), (), under).band for line in lines)
+    return Counter(
+        decide(read_labels(read(line).labels), (), under).band for line in lines.splitlines()
+    )
 
 
-def plain_count(bounds: dict[str, tuple[str, str]]) -> Counter[str]:
+def plain_count(lines: bytes, bounds: dict[str, tuple[str, str]]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for line in STREAM.read_text(encoding="utf-8").splitlines():
+    for line in lines.splitlines():
         labels = json.loads(line, parse_float=Decimal, parse_int=Decimal)["labels"]
         above = any(labels[name] > Decimal(high) for name, (_, high) in bounds.items())
         below = all(labels[name] < Decimal(low) for name, (low, _) in bounds.items())
@@ -40,13 +41,13 @@ def plain_count(bounds: dict[str, tuple[str, str]]) -> Counter[str]:
     return counts
 
 
-@needs_stream
-def test_the_example_policy_bands_the_stream_as_a_plain_count_does() -> None:
+@STREAMS
+def test_the_example_policy_bands_the_stream_as_a_plain_count_does(lines: bytes) -> None:
     bounds = {"hate": ("0.20", "0.95"), "offensive": ("0.20", "0.95")}
-    assert our_count(shipped("hate-offensive")) == plain_count(bounds)
+    assert our_count(lines, shipped("hate-offensive")) == plain_count(lines, bounds)
 
 
-@needs_stream
+@STREAMS
 @pytest.mark.parametrize(
     "bounds",
     [
@@ -58,7 +59,7 @@ def test_the_example_policy_bands_the_stream_as_a_plain_count_does() -> None:
     ids=["wide", "on scores that occur", "all to people", "hate never safe"],
 )
 def test_other_thresholds_band_the_stream_as_a_plain_count_does(
-    bounds: dict[str, tuple[str, str]],
+    lines: bytes, bounds: dict[str, tuple[str, str]]
 ) -> None:
     under = policy({name: category(low, high) for name, (low, high) in bounds.items()})
-    assert our_count(under) == plain_count(bounds)
+    assert our_count(lines, under) == plain_count(lines, bounds)

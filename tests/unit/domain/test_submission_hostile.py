@@ -18,7 +18,7 @@ from backend.domain.refusals import Refusal
 from backend.domain.submission import CheckedContent, check_submission, shown_content
 from shared.evidence import Evidence, evidence_bytes, evidence_hash, open_evidence
 from shared.wire.content import Submission
-from tests.unit.domain.build import NO_DATA, SHARED_DATA
+from tests.unit.domain.build import SHARED_DATA
 
 STRINGS = SHARED_DATA / "hostile_strings.jsonl"
 BYTES = SHARED_DATA / "hostile_bytes.jsonl"
@@ -126,6 +126,5 @@ def test_hostile_bytes_are_refused(frame: bytes) -> None:
         assert outcome.status in (400, 422)
 
 
-@pytest.mark.skipif(not STRINGS.exists(), reason=NO_DATA)
 def test_all_recorded_strings_were_tried() -> None:
-    assert len(strings()) > 600
+    assert len(strings()) > (600 if STRINGS.exists() else 30)
