@@ -40,9 +40,6 @@ _FRAMEWORK: dict[int, type[Refusal]] = {
 }
 """What the framework refuses by itself, as the refusals of the house."""
 
-_CLIENT_LEFT = "client disconnected prematurely"
-"""What the framework says of a body that broke off: no fault of ours, and nobody hears it."""
-
 _DETAILS: dict[type[Refusal], str] = {
     Malformed: "the request could not be read",
     NotFound: "check the path",
@@ -57,7 +54,7 @@ def on_refusal(request: Request[Any, Any, Any], refusal: Refusal) -> Response[by
 
 def on_http_exception(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
     """Answer what the framework refused, in our words."""
-    kind = Malformed if error.detail == _CLIENT_LEFT else _FRAMEWORK.get(error.status_code)
+    kind = _FRAMEWORK.get(error.status_code)
     if kind is None:
         return on_fault(request, error)
     response = answer(kind(_DETAILS.get(kind, "")), request_id_of(request.scope))

@@ -254,3 +254,4 @@ async def test_a_sender_who_goes_away_in_the_middle_is_no_fault_of_ours(api: Api
     }
     await api.app(scope, receive, send)  # type: ignore[arg-type]
     assert answered[0]["status"] == 400
+    assert b"ended before its time" in answered[1]["body"]
