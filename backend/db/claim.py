@@ -26,6 +26,7 @@ class LeaseRow(msgspec.Struct, frozen=True, kw_only=True):
     left_by: int
     abandon_threshold: int
     rank: float
+    base: float
     severity: int
     author_followers: int
     waited_ms: int

@@ -13,7 +13,14 @@ from backend.domain.identity import Identity
 from backend.domain.policy import Policy
 from backend.domain.refusals import Forbidden, LeaseHeld, NotFound
 from shared.vocabulary import ItemSource
-from shared.wire.queue import ClaimAnswer, Lease, MyLease, QueueFigures, QueueView
+from shared.wire.queue import (
+    ClaimAnswer,
+    Lease,
+    MyLease,
+    QueueFigures,
+    QueueView,
+    RankWeights,
+)
 
 
 async def claim(
@@ -143,6 +150,8 @@ def as_lease(row: LeaseRow, policy: Policy) -> Lease:
         left_by=row.left_by,
         abandon_threshold=row.abandon_threshold,
         rank=row.rank,
+        base=row.base,
+        weights=msgspec.convert(policy.weights, RankWeights, from_attributes=True),
         severity=row.severity,
         author_followers=row.author_followers,
         waited_ms=row.waited_ms,

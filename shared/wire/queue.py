@@ -24,12 +24,21 @@ class ClaimRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     claim_key: Uuid
 
 
+class RankWeights(msgspec.Struct, frozen=True, kw_only=True):
+    """What a step of severity, a power of ten of followers and a minute of waiting are worth."""
+
+    severity: float = 10.0
+    exposure: float = 1.0
+    age_per_minute: float = 0.5
+
+
 class Lease(msgspec.Struct, frozen=True, kw_only=True):
     """One item, held by the asker. `evidence` is canonical JSON; its SHA-256 is `evidence_hash`.
 
     `expires_in_ms` is counted by the database clock when the answer was made; negative: it has
     lapsed, yet the token holds until somebody else claims. What changes by itself (followers,
-    waiting time) stands here and not in the evidence.
+    waiting time) stands here and not in the evidence. `base` is the priority before any waiting,
+    boosts included; `weights` say how it came about.
     """
 
     item_id: str
@@ -44,6 +53,8 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
     left_by: int
     abandon_threshold: int
     rank: float
+    base: float
+    weights: RankWeights = RankWeights()
     severity: int
     author_followers: int
     waited_ms: int

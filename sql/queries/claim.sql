@@ -55,7 +55,7 @@ changed AS (
     abandoned = NOT t.granted AND i.stuck_at IS NULL AND cardinality(coalesce(t.left_by, i.left_by)) >= q.abandon_threshold
   FROM touched t, q
   WHERE i.id = t.id
-  RETURNING i.id, i.content_id, i.queue, i.round, i.source, i.severity, i.rank, i.fence_token, i.lease_expires, i.lease_epoch,
+  RETURNING i.id, i.content_id, i.queue, i.round, i.source, i.severity, i.base, i.rank, i.fence_token, i.lease_expires, i.lease_epoch,
     i.lease_count, cardinality(i.left_by) AS left_by, i.first_enqueued_at, i.evidence_revision, t.granted),
 logged AS (
   INSERT INTO lease_log (item_id, lease_epoch, happening, principal_id, token, expires_at)
@@ -67,7 +67,7 @@ kept_away AS (
 SELECT c.id AS item_pk, n.content_id, c.queue::text AS queue, c.round, c.source, c.fence_token, NULL::uuid AS claim_key,
   (extract(epoch FROM c.lease_expires - q.now) * 1000)::bigint AS expires_in_ms,
   (extract(epoch FROM q.lease_ttl) * 1000)::bigint AS ttl_ms,
-  c.lease_count, c.left_by, q.abandon_threshold, c.rank, c.severity, n.author_followers,
+  c.lease_count, c.left_by, q.abandon_threshold, c.rank, c.base, c.severity, n.author_followers,
   (extract(epoch FROM q.now - c.first_enqueued_at) * 1000)::bigint AS waited_ms,
   (extract(epoch FROM q.sla) * 1000)::bigint AS sla_ms,
   convert_from(e.bytes, 'UTF8') AS evidence, encode(e.hash, 'hex') AS evidence_hash
@@ -82,7 +82,7 @@ WITH t AS MATERIALIZED (SELECT clock() AS now)
 SELECT i.id AS item_pk, n.content_id, i.queue::text AS queue, i.round, i.source, i.fence_token, i.claim_key,
   coalesce((extract(epoch FROM i.lease_expires - t.now) * 1000)::bigint, 0) AS expires_in_ms,
   (extract(epoch FROM q.lease_ttl) * 1000)::bigint AS ttl_ms,
-  i.lease_count, cardinality(i.left_by) AS left_by, q.abandon_threshold, i.rank, i.severity, n.author_followers,
+  i.lease_count, cardinality(i.left_by) AS left_by, q.abandon_threshold, i.rank, i.base, i.severity, n.author_followers,
   (extract(epoch FROM t.now - i.first_enqueued_at) * 1000)::bigint AS waited_ms,
   (extract(epoch FROM q.sla) * 1000)::bigint AS sla_ms,
   convert_from(e.bytes, 'UTF8') AS evidence, encode(e.hash, 'hex') AS evidence_hash

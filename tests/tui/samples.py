@@ -132,7 +132,8 @@ def lease(shown: Evidence, *, number: int = 1, **changes: Any) -> Lease:
         "round": 1, "source": ItemSource.ENGINE,
         "lease_token": f"00000000-0000-4000-8000-{number:012d}",
         "expires_in_ms": 180_000, "ttl_ms": 180_000, "lease_count": 2, "left_by": 1,
-        "abandon_threshold": 3, "rank": 614.1, "severity": 60 if shown.labels else 50,
+        "abandon_threshold": 3, "rank": 614.1, "base": 606.1 if shown.labels else 506.1,
+        "severity": 60 if shown.labels else 50,
         "author_followers": 1_200_000, "waited_ms": 192_000, "sla_ms": 300_000,
         "evidence": data.decode(), "evidence_hash": evidence_hash(data), "verdicts": BOTH,
     }  # fmt: skip

@@ -18,6 +18,7 @@ from tui.wrap import wrap
 
 Rows = Iterator[Content]
 _QUOTE = 200
+_ROUNDING = 0.05  # what is added is told to one decimal
 _MILLION, _THOUSAND = 1_000_000, 1000
 
 
@@ -126,17 +127,16 @@ def author(held: Held, width: int) -> Rows:
 
 
 def rank_words(lease: Lease) -> str:
-    """Return the arithmetic of the rank: severity, exposure, waiting."""
-    severity = lease.severity * 10
-    exposure = math.log10(1 + max(lease.author_followers, 0))
-    waited = 0.5 * lease.waited_ms / 60_000
-    total = severity + exposure + waited
-    extra = ""
-    if lease.source not in (ItemSource.ENGINE, ItemSource.CASE):
-        extra = f", plus what the queue adds for {lease.source}"
+    """Return the arithmetic of the priority: severity, exposure, waiting, and what was added."""
+    weights = lease.weights
+    severity = lease.severity * weights.severity
+    exposure = weights.exposure * math.log10(1 + max(lease.author_followers, 0))
+    waited = weights.age_per_minute * lease.waited_ms / 60_000
+    added = lease.base - severity - exposure
+    boost = f" + {added:.1f} escalation" if added > _ROUNDING else ""
     return (
-        f"priority {total:.1f} = {lease.severity}×10 severity + {exposure:.1f} followers"
-        f" + {waited:.1f} waiting{extra}"
+        f"priority {lease.base + waited:.1f} = {lease.severity}×{weights.severity:g} severity"
+        f" + {exposure:.1f} followers + {waited:.1f} waiting{boost}"
     )
 
 
