@@ -26,6 +26,9 @@ from backend.db.statements import one, statement
 
 OLDEST = 15
 _CLOSE_WITHIN = 5.0  # seconds
+_ANSWER_WITHIN = 10.0
+"""Seconds to wait for the answer to a statement. The server's own limit is half of it, so that this
+one ends only what waits for a server, or a network, that says nothing any more."""
 _DURABLE_COMMITS = ("on", "remote_apply")
 
 
@@ -69,12 +72,13 @@ class Database:
     that gives each transaction another session.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a pool is, and what tests change
         self,
         url: str,
         *,
         size: int = 10,
         acquire_within: float = 5.0,
+        answer_within: float = _ANSWER_WITHIN,
         durable: bool = True,
         true_clock: bool = True,
         statement_cache: int = 100,
@@ -82,6 +86,7 @@ class Database:
         self._url = url
         self._size = size
         self._acquire_within = acquire_within
+        self._answer_within = answer_within
         self._durable = durable
         self._true_clock = true_clock
         self._statement_cache = statement_cache
@@ -98,6 +103,7 @@ class Database:
                 statement_cache_size=self._statement_cache,
                 max_inactive_connection_lifetime=300,
                 timeout=10,
+                command_timeout=self._answer_within,
                 reset=_leave_as_it_is,
             )
         except (OSError, TimeoutError, asyncpg.PostgresError) as error:

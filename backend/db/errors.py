@@ -65,7 +65,7 @@ def translated(error: BaseException, *, committing: bool) -> BaseException:
     """
     if isinstance(error, asyncpg.DataError):  # an InterfaceError by descent, but a fault of ours
         return error
-    if isinstance(error, BROKEN) or (committing and isinstance(error, TimeoutError)):
+    if isinstance(error, (*BROKEN, TimeoutError)):
         kind = OutcomeUnknownError if committing else UnavailableError
         return kind(str(error) or type(error).__name__)
     if isinstance(error, _CROWDED):

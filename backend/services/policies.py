@@ -72,21 +72,23 @@ class ActivePolicy:
         self._db = db
         self._keep_seconds = keep_seconds
         self._known: dict[int, _Known] = {}
-        self._reading = asyncio.Lock()
+        self._reading: dict[int, asyncio.Task[_Known]] = {}
 
     async def of(self, tenant_id: int) -> Policy:
         """Return the policy in force. Raises Busy if none was ever activated."""
-        known = self._fresh(tenant_id)
-        if known is None:
-            async with self._reading:
-                known = self._fresh(tenant_id) or await self._read(tenant_id)
-        return known.policy
-
-    def _fresh(self, tenant_id: int) -> _Known | None:
         known = self._known.get(tenant_id)
         if known is None or asyncio.get_running_loop().time() >= known.until:
-            return None
-        return known
+            # All who ask meanwhile share one reading, its failure too: they wait once together.
+            known = await asyncio.shield(self._reading_of(tenant_id))
+        return known.policy
+
+    def _reading_of(self, tenant_id: int) -> asyncio.Task[_Known]:
+        reading = self._reading.get(tenant_id)
+        if reading is None or reading.done():
+            reading = asyncio.create_task(self._read(tenant_id))
+            reading.add_done_callback(_heard)
+            self._reading[tenant_id] = reading
+        return reading
 
     async def _read(self, tenant_id: int) -> _Known:
         until = asyncio.get_running_loop().time() + self._keep_seconds
@@ -100,6 +102,12 @@ class ActivePolicy:
         known = _Known(policy, row.sha256, until)
         self._known[tenant_id] = known
         return known
+
+
+def _heard(reading: asyncio.Task[_Known]) -> None:
+    """Take note of a failure, though everybody who waited for it may have left."""
+    if not reading.cancelled():
+        reading.exception()
 
 
 async def refuse_unready(db: Database) -> None:

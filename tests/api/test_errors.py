@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
@@ -229,29 +228,3 @@ async def test_without_a_policy_the_server_is_alive_and_not_ready(database: Data
         response = await http.get("/readyz")
         problem(response, 503, "busy")
         assert response.headers["cache-control"] == "no-store"
-
-
-async def test_a_sender_who_goes_away_in_the_middle_is_no_fault_of_ours(api: Api) -> None:
-    async def receive() -> dict[str, Any]:
-        return next(arriving)
-
-    async def send(message: Any) -> None:
-        answered.append(message)
-
-    arriving: Iterator[dict[str, Any]] = iter(
-        [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
-    )
-    answered: list[Any] = []
-    key = f"Bearer {api.keys[Role.PRODUCER]}".encode()
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/v1/content",
-        "raw_path": b"/v1/content",
-        "root_path": "",
-        "query_string": b"",
-        "headers": [(b"authorization", key), (b"content-type", b"application/json")],
-    }
-    await api.app(scope, receive, send)  # type: ignore[arg-type]
-    assert answered[0]["status"] == 400
-    assert b"ended before its time" in answered[1]["body"]

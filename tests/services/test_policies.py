@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from backend.db.connection import Database
+from backend.db.errors import UnavailableError
 from backend.domain.policy import PolicyError
 from backend.domain.refusals import Busy, InvalidField
 from backend.services.policies import ActivePolicy, activate, refuse_unready, shipped_policy
@@ -101,3 +102,27 @@ async def test_without_a_policy_nothing_can_be_served(database: Database) -> Non
         await ActivePolicy(database).of(1)
     with pytest.raises(Busy):
         await refuse_unready(database)
+
+
+async def test_all_who_need_a_policy_that_cannot_be_read_wait_once_together(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readings = 0
+
+    async def silent(*_: object) -> None:
+        nonlocal readings
+        readings += 1
+        await asyncio.sleep(0.2)
+        raise UnavailableError
+
+    active = ActivePolicy(database)
+    monkeypatch.setattr("backend.db.policy.read_active_policy", silent)
+    outcomes = await asyncio.gather(*(active.of(1) for _ in range(20)), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [UnavailableError] * 20
+    assert readings == 1
+    leaving = asyncio.create_task(active.of(1))
+    await asyncio.sleep(0.05)
+    staying = asyncio.create_task(active.of(1))
+    leaving.cancel()
+    with pytest.raises(UnavailableError):
+        await staying

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -99,15 +101,46 @@ async def test_an_error_undoes_the_transaction_and_keeps_the_connection(single: 
     assert await pid_of(single) == before
 
 
-@pytest.mark.parametrize("error", [asyncio.CancelledError, TimeoutError])
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(asyncio.CancelledError, asyncio.CancelledError), (TimeoutError, UnavailableError)],
+)
 async def test_a_connection_in_doubt_is_thrown_away(
-    single: Database, error: type[BaseException]
+    single: Database, error: type[BaseException], told: type[BaseException]
 ) -> None:
     before = await pid_of(single)
-    with pytest.raises(error):
+    with pytest.raises(told):
         async with single.transaction():
             raise error
     assert await pid_of(single) != before
+
+
+async def test_a_server_that_falls_silent_is_not_waited_for(dsn: Dsn) -> None:
+    async with Database(dsn.runtime, durable=False, size=1, answer_within=0.3) as database:
+        silent = await pid_of(database)
+        os.kill(silent, signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(10):
+                with pytest.raises(UnavailableError):
+                    await pid_of(database)
+                assert await pid_of(database) != silent
+        finally:
+            os.kill(silent, signal.SIGCONT)
+
+
+async def test_a_server_that_falls_silent_in_a_single_statement_leaves_the_outcome_unknown(
+    dsn: Dsn,
+) -> None:
+    async with Database(dsn.runtime, durable=False, size=1, answer_within=0.3) as database:
+        silent = await pid_of(database)
+        os.kill(silent, signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(10):
+                with pytest.raises(OutcomeUnknownError):
+                    async with database.connection() as connection:
+                        await connection.fetchval("SELECT 1")
+        finally:
+            os.kill(silent, signal.SIGCONT)
 
 
 async def test_a_cancelled_statement_leaves_no_dirty_connection(single: Database) -> None:
