@@ -5,7 +5,9 @@ Everything in the data folder is written by the account that owns it, never by r
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from backend.db.account import Account, EmbeddedError
 from backend.db.binaries import Binaries
 
 SUPERUSER = "postgres"
+_UNFINISHED = "pg.new"
 _BUILTIN_LOCALE = 17  # the first PostgreSQL with a locale provider of its own
 
 # Settings go to a file, for `-c` on the command line would override ALTER SYSTEM. Errors are
@@ -42,11 +45,15 @@ def initialise(data: Path, binaries: Binaries, account: Account | None, *, durab
 
     Raises EmbeddedError if initdb fails or the data is of another major version.
     """
+    # Under a new name each time: an initdb whose owner was killed may still be writing to its own,
+    # and then what it left is removed at a later start.
+    for left in data.parent.glob(f"{_UNFINISHED}*"):
+        with contextlib.suppress(EmbeddedError):
+            as_account(["rm", "-rf", str(left)], account)
     if (data / "PG_VERSION").exists():
         _refuse_other_major(data, binaries)
         return
-    unfinished = data.with_name("pg.new")
-    as_account(["rm", "-rf", str(unfinished)], account)
+    unfinished = data.with_name(f"{_UNFINISHED}-{secrets.token_hex(4)}")
     locale = ["--locale=C.UTF-8"]
     if binaries.major >= _BUILTIN_LOCALE:
         locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]

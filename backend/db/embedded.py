@@ -92,7 +92,7 @@ class Server:
     async def watch(self) -> NoReturn:
         """Start the server again whenever it dies. Cancel this before the server is stopped.
 
-        Raises EmbeddedError if it does not stay up: three deaths within seconds of a start.
+        Raises EmbeddedError if it does not stay up: four deaths, each soon after a start or in one.
         """
         deaths = 0
         while True:
@@ -100,9 +100,20 @@ class Server:
             code = await self.wait()
             deaths = 1 if time.monotonic() - started > _SETTLED else deaths + 1
             log.warning("the embedded database ended; starting it again", exit_code=code)
-            if deaths > _MOST_DEATHS:
-                raise EmbeddedError(f"the embedded database does not stay up: {self._last_words()}")
+            while not await self._revive(deaths):
+                deaths += 1
+
+    async def _revive(self, deaths: int) -> bool:
+        """Start again after so many deaths; tell whether it came to live."""
+        if deaths > _MOST_DEATHS:
+            raise EmbeddedError(f"the embedded database does not stay up: {self._last_words()}")
+        try:
             await self.start()
+        except EmbeddedError:
+            if self._process is None or self._process.poll() is None:
+                raise  # it lives and yet does not answer: a second one would only be in its way
+            return False
+        return True
 
     async def start(self) -> None:
         """Start the server and wait until it answers."""
@@ -258,7 +269,10 @@ def _place(
         place = temporary(account)
         cleanup.callback(shutil.rmtree, place, ignore_errors=True)
         return place
-    place = (folder or default_folder(account)).expanduser().absolute()
+    try:
+        place = (folder or default_folder(account)).expanduser().absolute()
+    except RuntimeError as error:
+        raise EmbeddedError(f"{folder}: there is no such home folder") from error
     prepare(place, account)
     return place.resolve()
 

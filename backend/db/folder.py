@@ -47,6 +47,8 @@ def prepare(folder: Path, account: Account | None) -> None:
 
     Raises EmbeddedError with the reason when the account can't reach it or something else is in it.
     """
+    if not str(folder).isprintable():
+        raise EmbeddedError(f"{str(folder)!r} holds a sign that can't be printed: choose another")
     if account:
         _refuse_out_of_reach(folder, account)
     owner = account.uid if account else os.geteuid()

@@ -105,6 +105,34 @@ async def test_an_interrupted_initdb_is_begun_again(open_folder: Path) -> None:
         assert running.pid
 
 
+async def test_an_initdb_that_outlived_its_owner_is_not_in_the_way(open_folder: Path) -> None:
+    folder = open_folder / "data"
+    prepare(folder, server_account())
+    (folder / "lock").touch()
+    writing = "while :; do mkdir -p pg.new/base; : > pg.new/base/x; : > pg.new/PG_VERSION; done"
+    with subprocess.Popen(
+        ["sh", "-c", writing], cwd=folder, **cluster.identity(server_account())
+    ) as outlived:
+        async with server(folder, durable=False, binaries=own_binaries()) as running:
+            assert running.pid
+        outlived.kill()
+    async with server(folder, durable=False, binaries=own_binaries()):
+        assert not list(folder.glob("pg.new*"))
+
+
+async def test_a_name_that_no_configuration_can_hold_is_refused(open_folder: Path) -> None:
+    with pytest.raises(EmbeddedError, match="can't be printed"):
+        async with server(open_folder / "a\nb", durable=False, binaries=own_binaries()):
+            pass
+    assert list(open_folder.iterdir()) == []
+
+
+async def test_the_home_of_nobody_we_know_is_refused() -> None:
+    with pytest.raises(EmbeddedError, match="home"):
+        async with server(Path("~no-such-user/data"), durable=False, binaries=own_binaries()):
+            pass
+
+
 async def test_a_planted_link_is_not_followed(open_folder: Path) -> None:
     folder = open_folder / "data"
     prepare(folder, server_account())

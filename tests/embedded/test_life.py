@@ -108,6 +108,29 @@ async def test_a_killed_server_is_started_again_with_its_rows(start: Start) -> N
     assert answer == 42
 
 
+async def test_a_server_that_is_killed_while_it_starts_is_started_once_more(start: Start) -> None:
+    running = await start(None, fresh=True)
+    watching = asyncio.create_task(running.watch())
+    for _ in range(2):
+        await _kill(running)
+    answer = None
+    while answer is None and not watching.done():
+        with contextlib.suppress(OSError, asyncpg.PostgresError):
+            answer = await ask(running.url(), "SELECT 42")
+        await asyncio.sleep(0.05)
+    watching.cancel()
+    await asyncio.wait([watching])
+    assert answer == 42
+
+
+async def _kill(running: Server) -> None:
+    """Kill it and wait until the next one is begun, which takes a while to start."""
+    killed = running.pid
+    assert killed is not None
+    os.kill(killed, signal.SIGKILL)
+    await until(lambda: running.pid != killed, "it was started again")
+
+
 @pytest.mark.slow
 async def test_a_server_that_does_not_stay_up_is_given_up(start: Start) -> None:
     running = await start(None, fresh=True)
