@@ -6,11 +6,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from msgspec import Meta
 
 _PREFIX = "FENCEPOST_"
+_DATABASES = {"database_url", "admin_url", "reader_url"}
 _OWN_NAMES = {"database_url": "DATABASE_URL", "pg_bin": "FENCEPOST_TEST_PG_BIN"}
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
@@ -68,12 +70,29 @@ def read(environment: Mapping[str, str] | None = None) -> Settings:
         value = given.get(variable(field))
         if value:
             values[field] = value
+    for field in _DATABASES & values.keys():
+        if not _is_database(values[field]):
+            raise SettingsError(f"{variable(field)}: not an address such as postgresql://host/name")
     try:
         return msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at `$.")
         name = variable(where.rstrip("`")) if where else "the environment"
         raise SettingsError(f"{name}: {what}") from error
+
+
+def _is_database(address: str) -> bool:
+    """Tell whether a driver could make out the parts of a database's address."""
+    try:
+        parts = urlsplit(address)
+        hosts = parts.netloc.rpartition("@")[2].split(",")
+        ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts]
+        for given in parse_qs(parts.query).get("port", ()):
+            ports += given.split(",")
+    except ValueError:
+        return False
+    are_ports = all(port.isascii() and port.isdigit() for port in ports if port)
+    return parts.scheme in ("postgresql", "postgres") and are_ports
 
 
 def variable(field: str) -> str:

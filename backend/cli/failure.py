@@ -34,7 +34,8 @@ def explain(error: Exception) -> Failure | None:
     for module, name in _FORESEEN:
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None and isinstance(error, kind):
-            return Failure(_one_line(error))
+            field = getattr(error, "field", "")
+            return Failure(f"{field}: {_one_line(error)}" if field else _one_line(error))
     if type(error).__module__.startswith("asyncpg"):
         return Failure(f"the database refused: {_one_line(error)}")
     if isinstance(error, OSError):

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,26 +21,32 @@ import platformdirs
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """How far a file was acknowledged: bytes, lines, and what became of the rows so far.
 
-    `tail` is the SHA-256 of the last bytes before `offset`; a changed file does not match it.
+    `tail` is the SHA-256 of the last bytes before `offset`, `modified` the file's own time in
+    nanoseconds: a file that was changed does not match them. It may have been corrected anywhere.
     """
 
     offset: int = 0
     lines: int = 0
     tail: str = ""
     tail_length: int = 0
+    modified: int = 0
     created: int = 0
     known: int = 0
     refused: int = 0
 
 
 class StateFile:
-    """The remembered progress of one file into one server.
+    """The remembered progress of one file into one server, without the fields in `drop`.
 
     A folder that can't be written to is no error: an interrupted submission then begins anew.
     """
 
-    def __init__(self, source: Path, server: str, folder: Path | None = None) -> None:
-        name = hashlib.sha256(f"{server}\0{source.resolve()}".encode()).hexdigest()[:32]
+    def __init__(
+        self, source: Path, server: str, folder: Path | None = None, drop: Collection[str] = ()
+    ) -> None:
+        what = "\0".join((server, str(source.resolve()), *sorted(drop)))
+        name = hashlib.sha256(os.fsencode(what)).hexdigest()[:32]
+        self._modified = source.stat().st_mtime_ns
         home = folder or Path(platformdirs.user_state_dir("fencepost")) / "submit"
         self.path = home / f"{name}.json"
 
@@ -48,6 +55,8 @@ class StateFile:
         try:
             state = msgspec.json.decode(self.path.read_bytes(), type=Progress)
         except (OSError, msgspec.DecodeError):
+            return Progress()
+        if state.modified != os.fstat(source.fileno()).st_mtime_ns:
             return Progress()
         source.seek(max(0, state.offset - state.tail_length))
         if tail_hash(source.read(state.tail_length)) != state.tail:
@@ -61,6 +70,7 @@ class StateFile:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, draft = tempfile.mkstemp(dir=self.path.parent, prefix=".draft-")
             with os.fdopen(handle, "wb") as file:
+                state = msgspec.structs.replace(state, modified=self._modified)
                 file.write(msgspec.json.encode(state))
             Path(draft).replace(self.path)
         except OSError:

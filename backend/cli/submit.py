@@ -72,7 +72,7 @@ async def _submit(
     """Send everything; return how many rows were refused."""
     is_stream = str(file) == "-"
     source = sys.stdin.buffer if is_stream else _open(file)
-    state_file = None if is_stream else StateFile(file, server)
+    state_file = None if is_stream else StateFile(file, server, drop=drop)
     start = Progress() if state_file is None or restart else state_file.load(source)
     if start.offset:
         sys.stderr.write(f"going on after line {start.lines:,} of an earlier run\n")

@@ -128,6 +128,61 @@ def test_a_bad_variable_of_the_environment_is_named() -> None:
     assert "FENCEPOST_PORT" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "nonsense",
+        "mysql://localhost/x",
+        "postgresql://localhost:many/x",
+        "postgresql://[::1/x",
+        "postgresql:///x?host=/tmp&port=many",
+    ],
+)
+@pytest.mark.parametrize("name", ["DATABASE_URL", "FENCEPOST_ADMIN_URL"])
+def test_what_is_no_address_of_a_database_is_said_by_its_name(name: str, address: str) -> None:
+    secret = address.replace("//", "//anna:swordfish@", 1)
+    for given in (address, secret):
+        done = fencepost("migrate", "--status", **{name: given})
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1
+        assert name in done.stderr
+        assert "swordfish" not in done.stderr
+
+
+@pytest.mark.parametrize("server", ["ftp://x", "http://[::1", "http://x:many", "x", "http://a@x"])
+def test_what_is_no_address_of_a_server_is_said(server: str) -> None:
+    done = fencepost("submit", "rows.jsonl", "--server", server, FENCEPOST_KEY="fp_live_x_y")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "address" in done.stderr
+
+
+def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text("fp_live_x_y")
+    path.chmod(0o640)
+    done = fencepost("submit", "rows.jsonl", "--key-file", str(path))
+    assert done.returncode == 2
+    assert "chmod 600" in done.stderr
+    assert "fp_live" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_standard_stream_is_given_to_nothing_else(closed: str) -> None:
+    held = (
+        "import os, sys, backend.cli; sys.argv = ['fencepost', '--version']\n"
+        "try: backend.cli.main()\n"
+        "except SystemExit: pass\n"
+        "assert os.open('/dev/null', os.O_RDONLY) > 2\n"
+        "assert None not in (sys.stdin, sys.stdout, sys.stderr)\n"
+        "assert all(map(os.get_inheritable, (0, 1, 2)))"
+    )
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, held], timeout=60, check=False
+    )
+    assert done.returncode == 0
+
+
 def test_a_policy_is_told_all_its_faults(tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text('version = "x"\n[routes]\ndefault = "nowhere"\n', encoding="utf-8")

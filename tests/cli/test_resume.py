@@ -39,6 +39,24 @@ def test_a_changed_file_begins_anew(source: Path, tmp_path: Path) -> None:
         assert stream.tell() == 0
 
 
+def test_a_file_that_was_corrected_before_that_place_begins_anew(
+    source: Path, tmp_path: Path
+) -> None:
+    file = StateFile(source, "http://one", tmp_path / "state")
+    file.save(state_after(source.read_bytes(), 16))
+    source.write_bytes(b'{"b":1}\n{"a":2}\n')
+    with source.open("rb") as stream:
+        assert file.load(stream) == Progress()
+        assert stream.tell() == 0
+
+
+def test_other_fields_to_leave_out_have_another_state(source: Path, tmp_path: Path) -> None:
+    file = StateFile(source, "http://one", tmp_path / "state", drop={"x"})
+    file.save(state_after(source.read_bytes(), 8))
+    other = StateFile(source, "http://one", tmp_path / "state", drop={"y"})
+    assert file.path != other.path
+
+
 def test_another_server_has_another_state(source: Path, tmp_path: Path) -> None:
     StateFile(source, "http://one", tmp_path).save(state_after(source.read_bytes(), 8))
     with source.open("rb") as stream:

@@ -162,6 +162,7 @@ def test_a_changed_file_begins_anew_after_an_interruption(
 def test_a_wrong_key_is_one_clear_line(server: Served, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.key"
     wrong.write_text(f"fp_live_{'a' * 12}_{'b' * 43}")
+    wrong.chmod(0o600)
     done = send(server, wrong, write(tmp_path / "r.jsonl", row("x-1")))
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
