@@ -32,7 +32,7 @@ _PLAIN = re.compile(
           | 1 (?: \.0{1,64} )?                             # 1, 1.0
           | [0-9] (?: \.[0-9]{1,64} )? [eE]-0?[1-9][0-9]?  # 2.5e-07
         ) [ ]* (?: ,(?=[ ]*") | (?=\}) )
-    )*+ \}\Z""",
+    )* \}\Z""",
     re.VERBOSE,
 )
 """Labels as nearly everybody sends them: names that may be, scores in [0, 1] of bounded length."""

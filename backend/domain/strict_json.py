@@ -21,7 +21,7 @@ MAX_BYTES = 2**20
 _EXACT_DIGITS = 16
 _EXACT = 2**53 - 1
 # Whole strings, closed or not, in one go, so that no input makes the scan more than linear.
-_TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)|([\[{])|([\]}])', re.DOTALL)
+_TOKENS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|([\[{])|([\]}])', re.DOTALL)
 
 
 class _Pairs(list[tuple[str, Any]]):

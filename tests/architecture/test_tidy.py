@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import statistics
 from pathlib import Path
 
 import pytest
 
-from tests.support.tree import ROOT, files, functions, literals, short, texts
+from tests.support.tree import ROOT, files, functions, literals, short, syntax, texts
 
 LONGEST_FILE = 300
 LONGEST_SCREEN = 200
@@ -113,6 +114,21 @@ def test_no_registry_host_and_no_path_of_a_machine_is_named() -> None:
 def test_the_top_level_holds_only_what_was_agreed() -> None:
     found = {entry.name for entry in ROOT.iterdir() if not entry.name.startswith(".")}
     assert found - {"build", "dist"} <= TOP
+
+
+def test_no_expression_is_possessive() -> None:
+    """Pythons before 3.11.5 let such expressions match what they should not."""
+    possessive = re.compile(r"(?<!\\)[*+?}]\+|\(\?>")
+    assert possessive.search(r"(?:a|b)*+")
+    assert not possessive.search(r"a+\+b*")
+    found = [
+        f"{short(path)}:{call.lineno}"
+        for path in files(".py", "backend", "shared", "tui")
+        for call in ast.walk(syntax(path))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "re.compile"
+        if possessive.search(ast.unparse(call.args[0]).replace(r"\\", "\\"))
+    ]
+    assert found == []
 
 
 def test_imports_are_absolute() -> None:
