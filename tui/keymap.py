@@ -29,7 +29,7 @@ REVIEW = (
     Binding(("c",), "note", "write a note", DECIDE, "c"),
     Binding(("R",), "renew", "renew the lease", DECIDE, "R"),
     Binding(("p",), "pause", "pause after this item", DECIDE, "p"),
-    Binding(("enter",), "go_on", "claim, without an item", DECIDE, "enter"),
+    Binding(("enter",), "go_on", "next item, without one", DECIDE, "enter"),
     Binding(("space", "pagedown"), "page_down", "page down", READ, "space"),
     Binding(("b", "pageup"), "page_up", "page up", READ, "b"),
     Binding(("j", "down"), "line_down", "line down", READ, "j ↓"),

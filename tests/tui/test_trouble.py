@@ -63,7 +63,7 @@ async def test_a_stale_lease_leaves_the_item_on_screen(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("now", "words"),
-    [("free", "waiting again"), ("resolved", "decided by"), ("moved", "another queue"),
+    [("free", "waiting again"), ("resolved", "decided already"), ("moved", "another queue"),
      ("escalated", "escalated"), ("withdrawn", "withdrawn"), ("taken_back", "taken back"),
      ("parked", "parked"), ("something_new", "something_new")],
 )  # fmt: skip

@@ -142,6 +142,7 @@ class Keyboard(Switcher):
         self.overlay = Overlay.NONE
         if isinstance(self.session, Reviewing):
             lease = self.session.held.lease
+            self.said = "Note kept: it goes with your verdict." if message.note else ""
             self.take(Noted(message.note))
             keep = partial(self.desk.keep_note, lease, message.note)
             begin(self, keep, "note")

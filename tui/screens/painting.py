@@ -80,24 +80,30 @@ class Painter(Keyboard):
         self._line("header").show(header(standing, width))
         held = shown_item(self.session)
         self._line("lease").show(lease_bar(held, now, width))
-        self._line("status").show(fit(self._status(now), width))
-        bar = idle_bar(width) if held is None else verdict_bar(self.hand, self._dead(), width)
-        self._line("verdicts").show(bar)
+        self._line("status").show(fit(self._status(now, width), width))
+        if held is None:
+            self._line("verdicts").show(idle_bar(width))
+            return
+        noted = isinstance(self.session, Reviewing) and bool(self.session.note)
+        self._line("verdicts").show(verdict_bar(self.hand, self._dead(), width, noted=noted))
 
     def _dead(self) -> bool:
         return frozen(self.session) or isinstance(self.session, (Stale, Changed))
 
-    def _status(self, now: float) -> Content:
+    def _status(self, now: float, width: int) -> Content:
         """Return the one reserved row: trouble before words before receipt before rest."""
         if isinstance(self.session, Submitting):
             request = self.session.pending.request
-            return sending_words(request.verdict, request.reason, self.session.trouble, now)
+            trouble = self.session.trouble
+            return sending_words(request.verdict, request.reason, trouble, now, width)
         if self.said:
             return words(f" {self.said}", "$review")
         if isinstance(self.session, Reviewing) and self.session.words:
             return words(f" {self.session.words}", "bold $review")
+        if isinstance(self.session, (Stale, Changed)):
+            return words(f" ✕ {idle_words(self)}", "bold $reject")
         if self.receipt is not None:
-            return receipt_words(self.receipt, now)
+            return receipt_words(self.receipt, now, width)
         return words(f" {idle_words(self)}", "$muted")
 
     def _paint_overlay(self) -> None:

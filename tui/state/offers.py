@@ -62,11 +62,9 @@ def _against_approval(evidence: Evidence) -> str:
     if blocked:
         return f"{blocked[0]} is in its BLOCK band"
     closed = [
-        label.category
-        for label in evidence.labels
-        if label.fail_closed and label.band is not Band.ALLOW
+        label for label in evidence.labels if label.fail_closed and label.band is not Band.ALLOW
     ]
-    return f"{closed[0]} fails closed and is not in its ALLOW band" if closed else ""
+    return f"{closed[0].category} is {closed[0].band} and fails closed" if closed else ""
 
 
 def _choices(reasons: tuple[Reason, ...], deciding: str | None) -> tuple[Choice, ...]:

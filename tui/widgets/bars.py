@@ -10,7 +10,7 @@ from tui.clock import local_words
 from tui.state.countdown import Stage, clock_words
 from tui.state.hand import Hand, Offer
 from tui.state.held import Held, Trouble
-from tui.widgets.paint import Content, cap, fit, glue, spread, words
+from tui.widgets.paint import Content, cap, fit, glue, roomiest, spread, words
 
 VERDICT_ROLES = {
     Verdict.APPROVE: "$approve",
@@ -98,15 +98,20 @@ def _lease_words(stage: Stage, held: Held) -> tuple[str, str]:
             return "$muted", "lease"
 
 
-def verdict_bar(hand: Hand, frozen: bool, width: int) -> Content:
-    """Return the bottom row: verdict letters, then what else fits; never wraps."""
+def verdict_bar(hand: Hand, frozen: bool, width: int, *, noted: bool = False) -> Content:
+    """Return the bottom row: verdict letters, then what else fits; never wraps.
+
+    `noted` tells that a note is kept and will go with the verdict.
+    """
     ready = not frozen
     parts: list[Content] = [words(" ")]
     for offer in hand.offers:
         parts += [*_offer(offer, ready), words(" ")]
     right = glue(cap("?"), words(" Help "))
-    for key, name in (("c", "Note"), ("tab", "Pane"), ("Q", "Queues"), ("ctrl+q", "Sign off")):
-        more = [cap(key), words(f" {name} ", "$muted")]
+    note = ("c", "✓Note" if noted else "Note", "bold $review" if noted else "$muted")
+    rest = (("tab", "Pane"), ("Q", "Queues"), ("ctrl+q", "Sign off"))
+    for key, name, role in (note, *((key, name, "$muted") for key, name in rest)):
+        more = [cap(key), words(f" {name} ", role)]
         if glue(*parts, *more).cell_length + right.cell_length <= width:
             parts += more
     return spread(glue(*parts), right, width)
@@ -136,8 +141,8 @@ class Receipt:
     replayed: bool = False
 
 
-def receipt_words(receipt: Receipt, now: float) -> Content:
-    """Return the receipt with the time until it takes effect."""
+def receipt_words(receipt: Receipt, now: float, width: int) -> Content:
+    """Return the receipt; the time until it takes effect is the last to be left out."""
     decision = receipt.decision
     verdict = str(decision.verdict).upper()
     role = VERDICT_ROLES[decision.verdict]
@@ -147,21 +152,30 @@ def receipt_words(receipt: Receipt, now: float) -> Content:
     effect = f"takes effect in {left:.0f} s" if left > 0 else f"due to take effect {due}"
     late = f" · {clock_words(decision.late_by_ms / 1000)} late" if decision.late_by_ms else ""
     again = " (already there)" if receipt.replayed else ""
-    return glue(
-        words(" ✓ ", "bold $approve"), words(verdict, f"bold {role}"),
-        words(f" {decision.content_id} · {decision.reason}", "bold"),
-        words(f"  recorded {local_words(decision.recorded_at)}{again}{late} · {effect}", "$muted"),
-    )  # fmt: skip
+    done = glue(words(" ✓ ", "bold $approve"), words(verdict, f"bold {role}"))
+    item = words(f" {decision.content_id}", "bold")
+    why = words(f" · {decision.reason}", "bold")
+    recorded = f"recorded {local_words(decision.recorded_at)}"
+    return roomiest(
+        width,
+        glue(done, item, why, words(f"  {recorded}{again}{late} · {effect}", "$muted")),
+        glue(done, item, why, words(f"  recorded{again}{late} · {effect}", "$muted")),
+        glue(done, item, words(f"  recorded{again}{late} · {effect}", "$muted")),
+        glue(done, words(f" recorded{again}{late} · {effect}", "$muted")),
+    )
 
 
-def sending_words(verdict: Verdict, reason: str, trouble: Trouble | None, now: float) -> Content:
+def sending_words(
+    verdict: Verdict, reason: str, trouble: Trouble | None, now: float, width: int
+) -> Content:
     """Return what is known of a verdict on its way."""
     name = words(str(verdict).upper(), f"bold {VERDICT_ROLES[verdict]}")
     if trouble is None:
         return glue(words(" … ", "$muted"), name, words(f" · {reason}  sending"))
     since = clock_words(max(now - trouble.since, 0))
-    return glue(
+    offline = glue(
         words(f" ○ Offline {since}. ", "bold $reject"), words("Your "), name,
-        words(" is saved here and will be sent exactly once. "),
-        words(f"{trouble.words}; try {trouble.tries + 1} follows", "$muted"),
+        words(" is saved here and will be sent exactly once."),
     )  # fmt: skip
+    detail = words(f" {trouble.words}; try {trouble.tries + 1} follows", "$muted")
+    return roomiest(width, glue(offline, detail), offline)

@@ -6,17 +6,21 @@ from shared.vocabulary import ItemNow
 from shared.wire.queue import Me, QueueFigures
 from tui.clock import moment_words
 from tui.keymap import GROUPS, Binding
+from tui.safe_text import safe_text
 from tui.state.countdown import clock_words
 from tui.state.hand import Offer
 from tui.state.held import StaleFacts
 from tui.state.session import Changed, Stale
 from tui.widgets.bars import VERDICT_ROLES
 from tui.widgets.evidence import changed_labels, short_hash
-from tui.widgets.paint import Content, Line, cap, fit, glue, lines, words
+from tui.widgets.paint import Content, Line, cap, fit, glue, lines, marked, words
+from tui.wrap import wrap
 
 _WIDEST = 96
 _LABEL = 13
 _HELP = 34
+_NOTE, _NOTE_ROWS = 57, 8
+"""Cells and rows of a note: with these the narrowest screen still shows what to press."""
 
 
 class Card(Line):
@@ -47,7 +51,7 @@ class Card(Line):
 _NOW = {
     ItemNow.FREE: "waiting again; nobody has it",
     ItemNow.LEASED: "with somebody else",
-    ItemNow.RESOLVED: "decided by somebody else",
+    ItemNow.RESOLVED: "decided already",
     ItemNow.MOVED: "in another queue",
     ItemNow.ESCALATED: "escalated",
     ItemNow.WITHDRAWN: "withdrawn by whoever sent it",
@@ -61,7 +65,7 @@ def stale_card(stale: Stale) -> tuple[Content, list[Content]]:
     sent, facts = stale.pending.request, stale.facts
     rows = [
         words("Your lease ended, and the item moved on before your verdict came."),
-        words("It overwrote nothing. Nothing happened to the content because of you.", "$muted"),
+        words("It overwrote nothing. The content is as if you had not sent it.", "$muted"),
         words(""),
         _fact(
             "You sent",
@@ -71,7 +75,7 @@ def stale_card(stale: Stale) -> tuple[Content, list[Content]]:
         _fact("It is now", words(_now_words(facts))),
     ]
     if sent.note:
-        rows.append(_fact("Your note", words(f"“{sent.note}”")))
+        rows += _note(sent.note)
         rows.append(_fact("Kept", words("on this page until you leave it; not sent", "$muted")))
     rows += [words(""), _key("enter", "next item")]
     return words("Not recorded: this item moved on", "bold"), rows
@@ -164,7 +168,7 @@ def help_card(
     decide, read, go = (_help_group(keymap, group) for group in GROUPS)
     if offers and decide:
         decide[1:1] = [_help_row(offer.letter, str(offer.subject)) for offer in offers]
-        decide.insert(len(offers) + 1, _help_row("1-9", "then: the reason, sends"))
+        decide.insert(len(offers) + 1, _help_row("1-9", "then the reason; sends it"))
     left, right = decide or go, [*read, words(""), *go] if decide else read
     height = max(len(left), len(right))
     filled = [column + [words("")] * (height - len(column)) for column in (left, right)]
@@ -188,6 +192,17 @@ def _role(stale: Stale) -> str:
 
 def _fact(name: str, value: Content) -> Content:
     return glue(fit(words(name, "$muted"), _LABEL), value)
+
+
+def _note(text: str) -> list[Content]:
+    """Return an unsent note in rows: whole if they are few enough, since nothing else has it."""
+    safe = safe_text(f"“{text}”", lines=False)
+    spans = list(wrap(safe.plain, _NOTE))
+    kept = spans if len(spans) <= _NOTE_ROWS else spans[: _NOTE_ROWS - 1]
+    rows = [marked(safe, start, end) for start, end in kept]
+    if len(kept) < len(spans):
+        rows.append(words(f"… and {len(safe.plain) - kept[-1][1]} more characters", "$review"))
+    return [_fact("" if place else "Your note", row) for place, row in enumerate(rows)]
 
 
 def _key(key: str, title: str) -> Content:

@@ -15,7 +15,10 @@ from textual.widgets import Static
 from tui.characters import Kind
 from tui.safe_text import SafeText, safe_line
 
-__all__ = ["Content", "Line", "Style", "cap", "fit", "glue", "lines", "marked", "rule", "words"]
+__all__ = [
+    "Content", "Line", "Style",
+    "cap", "fit", "glue", "lines", "marked", "roomiest", "rule", "words",
+]  # fmt: skip
 
 Style = str
 """A style in words, with roles of the theme: `bold $reject`."""
@@ -103,6 +106,11 @@ def fit(content: Content, width: int) -> Content:
     if content.cell_length > width:
         content = content.truncate(width, ellipsis=True)
     return content.pad_right(max(width - content.cell_length, 0))
+
+
+def roomiest(width: int, *choices: Content) -> Content:
+    """Return the first of `choices`, longest first, that `width` holds whole; else the last."""
+    return next((each for each in choices if each.cell_length <= width), choices[-1])
 
 
 def spread(left: Content, right: Content, width: int) -> Content:

@@ -36,7 +36,7 @@ class PickerView(Line):
         part = words(f"  seen {seen}%", "$review") if seen < 100 else words("")  # noqa: PLR2004
         self.caption(
             glue(words(name, f"bold {role}"), words(f"  {content_id}: why?"), part),
-            words("1-9 sends · ↑↓ then enter · another letter changes · esc back"),
+            words(f"{_digits(picker)} · ↑↓ then enter · another letter changes · esc back"),
         )
         width = max(self.app.size.width - 4, 20)
         self.show(lines([*_rows(picker, width), _last_row(picker, width)]))
@@ -44,7 +44,7 @@ class PickerView(Line):
 
 def _rows(picker: Picker, width: int) -> list[Content]:
     choices = list(enumerate(picker.offer.choices))
-    columns = 2 if width >= _TWO_COLUMNS else 1
+    columns = 2 if width >= _TWO_COLUMNS and len(choices) > ROWS else 1
     first = _first_shown(picker, ROWS * columns)
     shown = choices[first : first + ROWS * columns]
     return [
@@ -56,6 +56,10 @@ def _rows(picker: Picker, width: int) -> list[Content]:
         )
         for row in range(ROWS)
     ]
+
+
+def _digits(picker: Picker) -> str:
+    return "1-9, then enter sends" if picker.offer.conflict else "1-9 sends"
 
 
 def _first_shown(picker: Picker, room: int) -> int:
@@ -73,13 +77,9 @@ def _choice(picker: Picker, place: int, choice: Choice) -> Content:
 def _last_row(picker: Picker, width: int) -> Content:
     offer = picker.offer
     if picker.chosen is not None:
-        title = offer.choices[picker.chosen].title
-        text = f"⚠ {offer.conflict}. enter sends “{title}” all the same"
-        return fit(words(text, "bold $review"), width)
+        return fit(words(f"⚠ {offer.conflict}. Send it all the same? enter", "bold $review"), width)
     if offer.conflict:
-        return fit(
-            words(f"⚠ {offer.conflict}: enter is asked for after the digit", "$review"), width
-        )
+        return fit(words(f"⚠ {offer.conflict}: enter is asked for", "$review"), width)
     if not offer.choices:
         return fit(words("The policy has no reason for this here.", "$review"), width)
     any_marked = any(choice.marked for choice in offer.choices)

@@ -144,8 +144,8 @@ CLEAN = samples.evidence(scores={"spam": "0.01", "hate": "0.02"}, deciding="spam
     [
         (samples.evidence(hits=HIT), Verdict.APPROVE, "the rule kw fired"),
         (samples.evidence(scores={"hate": "0.99"}), Verdict.APPROVE, "hate is in its BLOCK band"),
-        (samples.evidence(scores={"terror": "0.5"}), Verdict.APPROVE, "terror fails closed"),
-        (samples.evidence(scores={"child_safety": None}), Verdict.APPROVE, "child_safety fails"),
+        (samples.evidence(scores={"terror": "0.5"}), Verdict.APPROVE, "terror is REVIEW"),
+        (samples.evidence(scores={"child_safety": None}), Verdict.APPROVE, "child_safety is HELD"),
         (samples.evidence(), Verdict.APPROVE, ""),
         (CLEAN, Verdict.REJECT, "every category is in its ALLOW band"),
         (samples.evidence(), Verdict.REJECT, ""),
