@@ -15,7 +15,7 @@ from backend.db.folder import prepare
 from tests.support.postgres import own_binaries
 from tests.support.processes import mode
 
-NOBODY = Account("nobody", 65534, 65534)
+SOMEBODY_ELSE = Account("somebody else", 54321, 54321)
 
 
 async def test_a_path_with_a_space_and_a_quote_works(open_folder: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_folder_that_the_account_cannot_reach_is_refused_with_the_reason(
     closed = open_folder / "closed"
     closed.mkdir(mode=0o700)
     with pytest.raises(EmbeddedError, match=f"{closed} has mode 0700"):
-        prepare(closed / "data", NOBODY)
+        prepare(closed / "data", SOMEBODY_ELSE)
     assert mode(closed) == 0o700
     assert list(closed.iterdir()) == []
 
@@ -147,7 +147,9 @@ async def test_a_planted_link_is_not_followed(open_folder: Path) -> None:
 
 def test_root_gets_a_readable_copy_of_programs_and_libraries(open_folder: Path) -> None:
     system = open_folder / "system"
-    found = find_binaries(None, server_account() or NOBODY, system=system, fallback=open_folder)
+    found = find_binaries(
+        None, server_account() or SOMEBODY_ELSE, system=system, fallback=open_folder
+    )
     answer = subprocess.run(
         [found.program("initdb"), "--version"],
         check=True,
@@ -161,7 +163,7 @@ def test_root_gets_a_readable_copy_of_programs_and_libraries(open_folder: Path) 
 def test_the_copy_goes_beside_the_data_when_the_system_folder_is_closed(open_folder: Path) -> None:
     system = open_folder / "system"
     system.mkdir(mode=0o700)
-    found = find_binaries(None, NOBODY, system=system, fallback=open_folder)
+    found = find_binaries(None, SOMEBODY_ELSE, system=system, fallback=open_folder)
     assert found.folder.is_relative_to(open_folder)
     assert not found.folder.is_relative_to(system)
 
