@@ -113,7 +113,8 @@ def interrupted(server: Served, key: Path, file: str, state: Path) -> subprocess
     """Begin to send, and press Ctrl-C once something was acknowledged."""
     options = ["--server", server.address, "--key-file", str(key), "--batch", "1"]
     child = subprocess.Popen(
-        command("submit", file, *options),
+        # What runs in the background is born deaf to Ctrl-C.
+        ["env", "--default-signal=INT", *command("submit", file, *options)],
         cwd=ROOT,
         env=environment(XDG_STATE_HOME=str(state)),
         stderr=subprocess.PIPE,
