@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -61,12 +62,18 @@ class Body(Generic[T]):
         """
         media_type = _media_type(request, JSON, NDJSON)
         data = await _whole(request)
+        # Large and hostile batches take seconds to look through: others are answered meanwhile.
+        return await asyncio.to_thread(self._decode_rows, data, media_type)
+
+    def _decode_rows(self, data: bytes, media_type: str) -> list[T | Refusal]:
         rows = _lines(data) if media_type == NDJSON else _members(data)
         if len(rows) > MOST_ROWS:
-            raise TooLarge(f"at most {MOST_ROWS} rows in one batch", rows=len(rows))
+            raise TooLarge(f"at most {MOST_ROWS} rows in one batch")
         return [self._decode_row(bytes(row)) for row in rows]
 
     def _decode_row(self, data: bytes) -> T | Refusal:
+        if len(data) > SINGLE:
+            return TooLarge(f"at most {SINGLE // 1024 // 1024} MiB in one row")
         try:
             return self.decode(data)
         except Refusal as refusal:
@@ -98,7 +105,8 @@ def _members(data: bytes) -> list[msgspec.Raw] | list[bytes]:
     try:
         return _rows.decode(data)
     except _UNREADABLE as fault:
-        rows = None if isinstance(fault, msgspec.ValidationError) else rows_of(data)
+        is_array = not isinstance(fault, msgspec.ValidationError)
+        rows = rows_of(data, most=MOST_ROWS, largest=SINGLE) if is_array else None
         if rows is None:
             raise refusal_of(fault) from None
         return rows

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 from backend.domain.decoding import refusal_of
-from backend.domain.refusals import DuplicateKey, InvalidField, Refusal
+from backend.domain.refusals import DuplicateKey, InvalidField, Refusal, TooLarge
 from backend.domain.scores import is_name
 
 _DEEPEST = 100
@@ -61,25 +61,31 @@ def repeated_member(data: bytes, names: tuple[bytes, ...]) -> DuplicateKey | Non
     return None
 
 
-def rows_of(data: bytes) -> list[bytes] | None:
+def rows_of(data: bytes, *, most: int, largest: int) -> list[bytes] | None:
     """Split a JSON array that a strict reader refuses into its members, or return None.
 
-    One bad row then fails alone.
+    One bad row then fails alone. Reading ends after one member more than `most`.
+    Raises TooLarge for a member that does not end within `largest` characters.
     """
     text = data.decode("utf-8", "surrogateescape")
     place = _skip(text, 0)
     if text[place : place + 1] != "[":
         return None
-    decoder, rows, mark = _lenient(), [], ","
-    while mark == ",":
+    decoder, rows, mark = _lenient(), list[bytes](), ","
+    while mark == "," and len(rows) <= most:
         place = _skip(text, place + 1)
+        piece = text[place : place + largest + 1]
         try:
-            _, end = decoder.raw_decode(text, place)
+            _, length = decoder.raw_decode(piece)
         except (ValueError, RecursionError):
+            if len(piece) > largest:
+                raise TooLarge("one row of the batch is too large") from None
             return None
-        rows.append(text[place:end].encode("utf-8", "surrogateescape"))
-        place = _skip(text, end)
+        rows.append(piece[:length].encode("utf-8", "surrogateescape"))
+        place = _skip(text, place + length)
         mark = text[place : place + 1]
+    if len(rows) > most:
+        return rows
     return rows if mark == "]" and not text[place + 1 :].strip(_SPACE) else None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 import unicodedata
 from typing import Any, TypeAlias
 
@@ -251,3 +253,30 @@ async def test_hostile_paths_and_headers_are_answered_like_any_other(api: Api) -
     for raw in byte_strings():
         headers = [(b"authorization", b"Bearer " + raw.replace(b"\x00", b""))]
         assert (await api.http.get("/v1/me", headers=headers)).status_code == 401
+
+
+async def test_a_row_of_a_batch_may_be_no_larger_than_a_submission(api: Api) -> None:
+    large = b'{"content_id":"large","fields":{"a":"' + b"x" * (2 << 20) + b'"}}'
+    rows = b"[" + large + b"," + body("c-2") + b"]"
+    answer = (await api.post("/v1/content:batch", rows)).json()
+    assert [row["problem"] and row["problem"]["code"] for row in answer["rows"]] == [
+        "too_large",
+        None,
+    ]
+    broken = b'[{"content_id":"x","fields":[' + b"1," * (4 << 20) + b"NaN]}," + body("c-3") + b"]"
+    problem(await api.post("/v1/content:batch", broken), 413, "too_large")
+
+
+async def test_a_batch_that_takes_long_to_look_through_keeps_nobody_waiting(api: Api) -> None:
+    hostile = b"[" + b",".join(
+        b'{"content_id":"c-%d","fields":{"a":[%s1]},"x":NaN}' % (number, b"1," * 10_000)
+        for number in range(200)
+    )
+    looking = asyncio.create_task(api.post("/v1/content:batch", hostile + b"]"))
+    longest = 0.0
+    while not looking.done():
+        before = time.monotonic()
+        await asyncio.sleep(0.01)
+        longest = max(longest, time.monotonic() - before)
+    assert (await looking).json()["refused"] == 200
+    assert longest < 0.5
