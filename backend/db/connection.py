@@ -25,7 +25,7 @@ from backend.db.errors import BROKEN, DatabaseError, UnavailableError, translate
 from backend.db.statements import one, statement
 
 OLDEST = 15
-_CLOSE_WITHIN = 5.0  # seconds
+_CLOSE_WITHIN = 1.0  # seconds
 _ANSWER_WITHIN = 10.0
 """Seconds to wait for the answer to a statement. The server's own limit is half of it, so that this
 one ends only what waits for a server, or a network, that says nothing any more."""
