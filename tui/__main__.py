@@ -29,9 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (SettingsError, OSError, ValueError) as error:
         print(f"fencepost: {error}", file=sys.stderr)  # noqa: T201  (there is no screen yet)
         return BAD_SETTINGS
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        print("fencepost: this needs a terminal to draw on", file=sys.stderr)  # noqa: T201
-        return NO_TERMINAL
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        return _no_terminal()
     app = FencepostApp(settings, Desk(client, journal))
     line = app.run()
     if app.failure is not None:
@@ -39,6 +38,19 @@ def main(arguments: list[str] | None = None) -> int:
     if line:
         print(line, file=sys.stderr if app.return_code else sys.stdout)
     return app.return_code or 0
+
+
+def _no_terminal() -> int:
+    """Refuse where a stream is redirected; the screen is drawn on standard error.
+
+    Redirected, nobody would see it, and the texts of items would end up in a file.
+    """
+    seen = sys.stdout if sys.stdout.isatty() else sys.stderr
+    print(
+        "fencepost: this needs a terminal to draw on: redirect neither input, output nor errors",
+        file=seen,
+    )
+    return NO_TERMINAL
 
 
 def _after_crash(settings: Settings, app: FencepostApp, failure: BaseException) -> int:

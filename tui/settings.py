@@ -13,6 +13,10 @@ import platformdirs
 
 DEFAULT_SERVER = "http://127.0.0.1:8737"
 THEMES = ("dark", "light", "high-contrast", "mono")
+_VIEWS = {
+    "review": "Open the reviewer's workstation.",
+    "lead": "Open the lead's cockpit: the health of every queue.",
+}
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -39,10 +43,11 @@ class Settings:
 
 def read(arguments: list[str]) -> Settings:
     """Return the settings of this run; raises SettingsError, or SystemExit for `--help`."""
-    asked = _parser().parse_args(arguments)
+    view = arguments[0] if arguments and arguments[0] in _VIEWS else None
+    asked = _parser(view).parse_args(arguments[1:] if view else arguments)
     server = asked.server or os.environ.get("FENCEPOST_SERVER") or DEFAULT_SERVER
     return Settings(
-        view=asked.view,
+        view=view or asked.view,
         server=_server(server, insecure=asked.insecure),
         key=_key(asked.key_file),
         queue=asked.queue,
@@ -52,22 +57,28 @@ def read(arguments: list[str]) -> Settings:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(view: str | None) -> argparse.ArgumentParser:
+    """Return the parser of one view, or of both as long as none is named."""
     parser = argparse.ArgumentParser(
-        prog="fencepost",
+        prog=f"fencepost {view}" if view else "fencepost",
         allow_abbrev=False,  # --key would be taken for --key-file, and a key for a file name
-        description="Work a review queue (review), or watch the health of all queues (lead).",
+        description=_VIEWS[view] if view else " ".join(_VIEWS.values()),
         epilog="The key comes from --key-file or from FENCEPOST_KEY, never from the command line.",
     )
-    parser.add_argument("view", choices=("review", "lead"))
-    parser.add_argument("--server", help=f"address of the server; default {DEFAULT_SERVER}")
+    if view is None:
+        parser.add_argument("view", choices=tuple(_VIEWS))
+    parser.add_argument(
+        "--server",
+        help=f"address of the server; without it FENCEPOST_SERVER, else {DEFAULT_SERVER}",
+    )
     parser.add_argument("--key-file", type=Path, help="file with the key; readable by you alone")
-    parser.add_argument("--queue", help="queue to work in; asked for on the first screen if absent")
+    asks = argparse.SUPPRESS if view == "lead" else "queue to work in; without it you are asked"
+    parser.add_argument("--queue", help=asks)
     parser.add_argument("--theme", choices=THEMES, help="colours; NO_COLOR means mono")
     parser.add_argument(
-        "--insecure", action="store_true", help="allow http:// to another host: the key is readable"
+        "--insecure", action="store_true", help="allow http:// to another host, readable on the way"
     )
-    parser.add_argument("--hint", help="a line to show under the header")
+    parser.add_argument("--hint", help=argparse.SUPPRESS)  # the demo's line under the header
     return parser
 
 
@@ -97,10 +108,11 @@ def _key_from(path: Path) -> str:
         handle = os.open(path, os.O_RDONLY)
     except OSError as error:
         raise SettingsError(f"--key-file {path}: {error.strerror}") from None
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        raise SettingsError(f"--key-file {path}: not a file")
     with os.fdopen(handle) as file:
-        mode = os.fstat(file.fileno()).st_mode
-        if not stat.S_ISREG(mode):
-            raise SettingsError(f"--key-file {path}: not a file")
         if mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise SettingsError(
                 f"--key-file {path}: others can read it (mode {stat.S_IMODE(mode):04o}); "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import stat
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from shared.vocabulary import Verdict
 from shared.wire.queue import VerdictRequest
-from tui.__main__ import BAD_SETTINGS, main
+from tui.__main__ import BAD_SETTINGS, NO_TERMINAL, main
 from tui.crash import describe, write_report
 from tui.journal import Journal
 from tui.settings import SettingsError, read
@@ -25,6 +26,17 @@ PENDING = Pending(
         reason="spam", note="seen before",
     ),
 )  # fmt: skip
+
+
+class Stream(io.StringIO):
+    """A standard stream that is a terminal or is not."""
+
+    def __init__(self, *, terminal: bool) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +86,31 @@ def test_no_key_on_the_command_line_and_none_at_all(
     assert "no key: give --key-file FILE, or set FENCEPOST_KEY" in capsys.readouterr().err
     assert main(["review", "--key-file", str(tmp_path / "missing")]) == BAD_SETTINGS
     assert "No such file" in capsys.readouterr().err
+    assert main(["review", "--key-file", str(tmp_path)]) == BAD_SETTINGS
+    assert f"--key-file {tmp_path}: not a file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("redirected", ["stdin", "stdout", "stderr"])
+def test_nothing_is_drawn_where_a_stream_is_no_terminal(
+    redirected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streams = {name: Stream(terminal=name != redirected) for name in ("stdin", "stdout", "stderr")}
+    for name, stream in streams.items():
+        monkeypatch.setattr(f"sys.{name}", stream)
+    assert main(["review", "--key-file", str(key_file(tmp_path))]) == NO_TERMINAL
+    told = streams["stderr" if redirected == "stdout" else "stdout"].getvalue()
+    assert "this needs a terminal to draw on" in told, "said where a person sees it"
+
+
+@pytest.mark.parametrize("view", ["review", "lead"])
+def test_each_view_explains_itself_by_its_own_name(
+    view: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        read([view, "--help"])
+    told = capsys.readouterr().out
+    assert told.startswith(f"usage: fencepost {view} [-h]")
+    assert ("--queue" in told) == (view == "review")
 
 
 @pytest.mark.parametrize("address", ["ftp://x", "localhost:80", "http://queue.example.org"])
