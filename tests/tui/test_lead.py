@@ -11,7 +11,7 @@ import pytest
 from shared.problems import ProblemCode
 from tests.tui.drive import SIZES, Clock, application, press, running, shown
 from tests.tui.fake_server import FakeServer, problem
-from tui.cockpit.health import HealthScreen
+from tui.cockpit.health import KEY_REFUSED, HealthScreen
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -22,7 +22,8 @@ async def test_every_figure_stands_with_its_threshold(folder: Path, size: tuple[
     for words in (
         "Waiting", "! 628", "487/h decided", "Oldest", "✕ 11:02", "SLA 10:00", "In review",
         "! 92", "2 lapsed 1 esc.", "Not applied", "✕ 3", ">5:00, 1 dead", "Held", "◌ 12",
-        "! near", "✕ over", "✓ in time", "371 90%", "3+ leases: 12", "7 verdicts wait out",
+        "! near", "✕ over", "✓ in time", "371 90%", "3+ leases: 12",
+        "7 verdicts recorded and not yet due",
         "● live", "policy standard-1",
     ):  # fmt: skip
         assert words in text, words
@@ -41,6 +42,7 @@ async def test_old_figures_say_that_they_are_old(folder: Path) -> None:
     assert "✕ STALE: as of" in text
     assert "0:23 ago" in text
     assert "Not refreshed: Too busy." in text
+    assert "● live" not in text
     assert "628" in text, "what was read stays"
 
 
@@ -57,13 +59,28 @@ async def test_refreshing_reads_anew(folder: Path) -> None:
 async def test_help_and_leaving_work_and_q_does_not_leave(folder: Path) -> None:
     app = application(FakeServer(), folder, view="lead", queue=None)
     async with running(app) as pilot:
-        await press(pilot, "q", "question_mark")
+        await press(pilot, "q")
+        assert "ctrl+q leaves" in shown(app)
+        await press(pilot, "question_mark")
         assert "read the figures now" in shown(app)
         await press(pilot, "x")
         assert "read the figures now" not in shown(app)
         await pilot.press("ctrl+q")
         await pilot.pause(0.1)
     assert app.return_code == 0
+
+
+@pytest.mark.parametrize("code", [ProblemCode.FORBIDDEN, ProblemCode.UNAUTHENTICATED])
+async def test_a_key_that_is_no_leads_ends_with_one_line(folder: Path, code: ProblemCode) -> None:
+    server = FakeServer()
+    server.fail("health", *[lambda: problem(code, 403)] * 100)
+    app = application(server, folder, view="lead", queue=None)
+    async with running(app) as pilot:
+        await pilot.pause(0.1)
+    assert app.return_code == KEY_REFUSED
+    assert app.return_value == (
+        "fencepost: the server refuses this key: it takes the valid key of a lead."
+    )
 
 
 async def test_a_server_out_of_reach_at_the_start_is_said(folder: Path) -> None:

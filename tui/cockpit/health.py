@@ -6,7 +6,8 @@ from textual import events
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from shared.client import ClientError
+from shared.client import ClientError, Refused
+from shared.problems import ProblemCode
 from shared.wire.cockpit import Health
 from tui.background import begin
 from tui.clock import local_words
@@ -18,6 +19,9 @@ from tui.widgets.card import Card, help_card
 from tui.widgets.paint import Content, Line, cap, fit, glue, lines, spread, words
 from tui.widgets.pane import Pane
 
+KEY_REFUSED = 77
+_NO_LEAD = (ProblemCode.UNAUTHENTICATED, ProblemCode.FORBIDDEN)
+_WHY = "it takes the valid key of a lead."
 REFRESH_SECONDS = 5.0
 STALE_SECONDS = 15.0
 LEAST_WIDTH, LEAST_HEIGHT = 80, 24
@@ -52,6 +56,7 @@ class HealthScreen(Screen[None]):
         self.read_at = desk.now()
         self.trouble = ""
         self.helping = False
+        self.said = ""
 
     def compose(self) -> ComposeResult:
         """Lay the parts out, top to bottom."""
@@ -83,6 +88,7 @@ class HealthScreen(Screen[None]):
         """Look the key up in the keymap."""
         event.stop()
         event.prevent_default()
+        self.said = ""
         if self.helping:
             self.helping = False
         elif (action := lookup(LEAD, event.key)) is not None:
@@ -97,6 +103,9 @@ class HealthScreen(Screen[None]):
         try:
             self.health = await self.desk.client.health()
         except ClientError as error:
+            if self.health is None and isinstance(error, Refused) and error.code in _NO_LEAD:
+                self.app.exit(f"fencepost: the server refuses this key: {_WHY}", KEY_REFUSED)
+                return
             self.trouble = words_of(error)
         else:
             self.trouble, self.read_at = "", self.desk.now()
@@ -118,7 +127,8 @@ class HealthScreen(Screen[None]):
         self.helping = True
 
     def do_back(self) -> None:
-        """Nothing lies behind this screen."""
+        """Say how to leave: nothing lies behind this screen."""
+        self.said = "ctrl+q leaves"
 
     def repaint(self) -> None:
         """Draw everything that follows from the figures and their age."""
@@ -167,15 +177,22 @@ class HealthScreen(Screen[None]):
         if self.stale:
             old = words(f"✕ STALE: {when}, {clock_words(age)} ago ", "bold $reject")
             return spread(left, glue(policy, old), width)
-        return spread(left, glue(policy, words(f"{when}  "), words("● live ", "$approve")), width)
+        live = words("● live ", "$approve")
+        if self.trouble:
+            live = words("○ offline ", "bold $reject")
+        return spread(left, glue(policy, words(f"{when}  "), live), width)
 
     def _status(self) -> Content:
+        if self.said:
+            return words(f" {self.said}", "$review")
         if self.trouble:
             return words(f" ○ Not refreshed: {self.trouble}", "bold $reject")
         if self.health is None:
             return words("")
         waiting = self.health.waiting_to_apply
-        return words(f" {waiting} verdicts wait out their undo window or hold.", "$muted")
+        return words(
+            f" {waiting} verdict{'s' * (waiting != 1)} recorded and not yet due.", "$muted"
+        )
 
 
 def _keys(width: int) -> Content:
