@@ -218,6 +218,15 @@ async def test_without_a_queue_the_first_screen_asks_for_one(folder: Path) -> No
         assert "p-8f31c2" in shown(app)
 
 
+async def test_where_there_is_only_one_queue_nothing_is_asked(folder: Path) -> None:
+    server = FakeServer([POST])
+    server.queues = [("posts", "Posts")]
+    app = application(server, folder, queue=None)
+    async with running(app):
+        assert "p-8f31c2" in shown(app)
+        assert "Queues ─" not in shown(app)
+
+
 async def test_another_queue_is_begun_only_after_the_item_was_given_back(folder: Path) -> None:
     server = FakeServer([POST, CASE])
     app = application(server, folder)

@@ -70,10 +70,17 @@ class Workbench(Bench):
             event = NotRecorded(words_of(error))
         if event is not None and not isinstance(event, NotRecorded):
             self.take(event)
-        elif self.queue_name:
+        elif self.queue_name or self._only_queue():
             self.start_claim()
         else:
             self.open_queues()
+
+    def _only_queue(self) -> bool:
+        """Choose the queue where there is no choice."""
+        if self.me is None or len(self.me.queues) != 1:
+            return False
+        self.queue_name = self.me.queues[0].queue
+        return True
 
     def start_claim(self) -> None:
         """Ask for the next item of the queue."""
