@@ -90,7 +90,9 @@ def parsed(name: str, text: str) -> Policy:
     except PolicyError as error:
         for fault in error.faults:
             sys.stderr.write(f"{name}: {fault}\n")
-        raise Failure(f"{name} can't be a policy: {len(error.faults)} faults, see above.") from None
+        count = len(error.faults)
+        faults = f"{count} fault{'s' * (count != 1)}"
+        raise Failure(f"{name} can't be a policy: {faults}, see above.") from None
 
 
 async def ensure_policy(db: Database, wanted: str | None) -> str:

@@ -63,6 +63,8 @@ def submit(
     except KeyboardInterrupt:
         raise Failure("stopped; the same command goes on from here.", 130) from None
     if refused:
+        if refused == 1:
+            raise Failure("1 row was refused; the line above names it.")
         raise Failure(f"{refused:,} rows were refused; the lines above name them.")
 
 

@@ -192,6 +192,9 @@ def test_a_policy_is_told_all_its_faults(tmp_path: Path) -> None:
     assert "categories" in done.stderr
     assert "queues" in done.stderr
     assert done.stderr.splitlines()[-1].endswith("4 faults, see above.")
+    policy.write_text("version = ", encoding="utf-8")
+    alone = fencepost("policy", "check", str(policy))
+    assert alone.stderr.splitlines()[-1].endswith("1 fault, see above.")
 
 
 @pytest.mark.parametrize("name", ["standard", "hate-offensive"])
