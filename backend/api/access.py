@@ -85,6 +85,10 @@ def _added_by_framework(handler: HTTPRouteHandler) -> bool:
     return handler.fn.__module__.startswith("litestar.")
 
 
+_NOT_FOR_THIS = "your key does not have the role that this needs"
+_NOT_FOR_THIS_QUEUE = "your key may not do this in this queue, if there is one of this name"
+
+
 async def guard(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """Let in who may come in, and say who it is (`request.user`). Runs before the body is read."""
     access = access_of(handler)
@@ -98,7 +102,7 @@ async def guard(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     who = await steadily(lambda: keyring.identify(bearer))
     queue = None if access.queue_from is None else connection.path_params[access.queue_from]
     if not _admits(access, who, queue):
-        raise Forbidden("your key does not have the role that this needs")
+        raise Forbidden(_NOT_FOR_THIS if queue is None else _NOT_FOR_THIS_QUEUE)
     connection.scope["user"] = who
 
 

@@ -85,7 +85,7 @@ async def test_a_role_for_one_queue_opens_no_other(api: Api, database: Database)
     mine = await api.post("/v1/queues/cases/claim", claim, role=Role.AUDITOR)
     assert mine.status_code == 200
     other = await api.post("/v1/queues/posts/claim", claim, role=Role.AUDITOR)
-    problem(other, 403, "forbidden")
+    assert "in this queue" in problem(other, 403, "forbidden")["detail"]
     problem(await api.get("/v1/queues/posts", role=Role.AUDITOR), 403, "forbidden")
     me = (await api.get("/v1/me", role=Role.AUDITOR)).json()
     assert [queue["queue"] for queue in me["queues"]] == ["cases"]
