@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from litestar import Request
@@ -21,7 +22,8 @@ async def submit_rows(
     request: Request[Any, Any, Any], desk: Desk, body: Body[Submission]
 ) -> BatchReceipt:
     """Submit the rows of a batch and answer each in its place."""
-    checked = [_checked(desk, row) for row in await body.read_rows(request)]
+    submissions = await body.read_rows(request)
+    checked = await asyncio.to_thread(lambda: [_checked(desk, row) for row in submissions])
     good = [row for row in checked if isinstance(row, CheckedContent)]
     receipts = iter(await steadily(lambda: submit(desk.db, desk.policy, desk.who, good)))
     rows = [

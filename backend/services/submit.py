@@ -6,6 +6,7 @@ commits or none; a caller that never hears of it sends the same again and is tol
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,9 @@ from backend.services.known import Known, look_up
 from shared.vocabulary import AppliedResult, ContentState, EventType, Outcome
 from shared.wire.content import Receipt
 
+_AT_ONCE = 4
+"""Contents that are banded without a thread of their own: it would cost more than it saves."""
+
 
 async def submit(
     db: Database, policy: Policy, who: Identity, rows: Sequence[CheckedContent]
@@ -39,7 +43,13 @@ async def submit(
     firsts: dict[str, CheckedContent] = {}
     for checked in rows:
         firsts.setdefault(checked.content_id, checked)
-    admissions = [admit_content(policy, firsts[content_id]) for content_id in sorted(firsts)]
+    in_order = [firsts[content_id] for content_id in sorted(firsts)]
+    if len(in_order) <= _AT_ONCE:
+        admissions = [admit_content(policy, checked) for checked in in_order]
+    else:  # beside the requests of others, who would have to wait for all of it
+        admissions = await asyncio.to_thread(
+            lambda: [admit_content(policy, checked) for checked in in_order]
+        )
     return await _admit(db, policy, who, admissions, rows)
 
 

