@@ -15,8 +15,11 @@ from tests.tui.drive import Clock, application, decide, press, review, running, 
 from tests.tui.fake_server import FakeServer
 from tests.tui.test_trouble import cut, stale
 from tui.screens.review import ReviewScreen
+from tui.state.countdown import Countdown, Renewal
+from tui.state.held import Held
 from tui.state.session import Reviewing
 from tui.widgets.bars import Receipt, receipt_words
+from tui.widgets.evidence import author
 
 NARROW = (80, 24)
 POST = samples.evidence()
@@ -99,6 +102,24 @@ async def test_the_reasons_of_a_short_list_are_told_whole(folder: Path) -> None:
     async with running(app, NARROW) as pilot:
         await decide(pilot, "s")
         assert "I need more time than the lease gives" in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "followers", "words"),
+    [(None, 0, "no author given"), (None, 7, "no author given  7 followers"),
+     ("ana", 0, "ana  0 followers")],
+)  # fmt: skip
+def test_nobody_has_no_followers(name: str | None, followers: int, words: str) -> None:
+    shown_case = samples.evidence(author_id=name)
+    lease = samples.lease(shown_case, author_followers=followers)
+    rows = list(author(Held(lease, shown_case, Countdown(180, 180), Renewal(0)), 60))
+    assert rows[1].plain.rstrip() == words
+
+
+async def test_policy_and_model_are_told_whole_in_a_slim_pane(folder: Path) -> None:
+    app = application(FakeServer([POST]), folder)
+    async with running(app, (160, 40)):
+        assert "model guard-7b@1.4.1" in shown(app)
 
 
 async def test_the_offline_row_ends_where_its_sentence_ends(folder: Path) -> None:

@@ -121,7 +121,8 @@ def author(held: Held, width: int) -> Rows:
     lease, content = held.lease, held.evidence.content
     yield rule("Author and rank", width)
     who = content.author_id or "no author given"
-    followers = f"  {_short(lease.author_followers)} followers"
+    known = content.author_id or lease.author_followers
+    followers = f"  {_short(lease.author_followers)} followers" if known else ""
     yield fit(glue(words(who, "bold"), words(followers, "$review")), width)
     yield from _wrapped(rank_words(lease), width, "$muted")
 
@@ -144,14 +145,11 @@ def decided_by(held: Held, width: int) -> Rows:
     """Name policy, model and the hash that a verdict is bound to."""
     evidence = held.evidence
     yield rule("Decided by", width)
-    model = evidence.model_version or "none"
-    yield fit(
-        glue(
-            words("policy ", "$muted"), words(evidence.policy_version, "bold"),
-            words("  model ", "$muted"), words(model, "bold"),
-        ),
-        width,
-    )  # fmt: skip
+    policy = glue(words("policy ", "$muted"), words(evidence.policy_version, "bold"))
+    model = glue(words("model ", "$muted"), words(evidence.model_version or "none", "bold"))
+    both = glue(policy, words("  "), model)
+    for row in (both,) if both.cell_length <= width else (policy, model):
+        yield fit(row, width)
     yield fit(
         glue(
             words("evidence ", "$muted"), words(short_hash(held.lease.evidence_hash), "bold"),
@@ -165,7 +163,7 @@ def lease_rows(held: Held, width: int) -> Rows:
     """Say which lease this is, and how near the item is to escalation."""
     lease = held.lease
     yield rule("Lease", width)
-    left = f"left by {lease.left_by} of {lease.abandon_threshold} before it escalates"
+    left = f"left undecided by {lease.left_by}; at {lease.abandon_threshold} it escalates"
     yield from _wrapped(f"lease {lease.lease_count} of this item · {left}", width)
     waited, sla = lease.waited_ms / 1000, lease.sla_ms / 1000
     over = waited > sla > 0
