@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -27,6 +28,8 @@ Hidden = Annotated[bool, Parameter(negative="", show=False)]
 _PAUSE = 1.5
 """Seconds between two samples of the trickle."""
 _HINT = "Try: r, then a digit for the reason; s gives it back; ? shows all keys"
+_RUN = Path(__file__).parents[2] / "run"
+"""What starts a checkout; what is installed elsewhere is on the path by its own name."""
 
 
 def demo(
@@ -142,8 +145,9 @@ def _hint(ours: Stage, view: str) -> str:
     """Return what to try: for a lead, how to work on the same queues in another terminal."""
     if view == "review":
         return _HINT
-    key_file = ours.key_files[Role.REVIEWER]
-    return f"Work on it: fencepost review --server {ours.server.address} --key-file {key_file}"
+    key_file = shlex.quote(str(ours.key_files[Role.REVIEWER]))
+    command = "./run fencepost" if _RUN.exists() else "fencepost"
+    return f"Work on it: {command} review --server {ours.server.address} --key-file {key_file}"
 
 
 def _say(line: str) -> None:

@@ -112,7 +112,7 @@ def test_the_cases_are_in_a_queue_of_their_own(place: Path) -> None:
 def test_a_lead_sees_the_queues(place: Path) -> None:
     terminal = Terminal(place, "--lead")
     terminal.until("Escalations")
-    terminal.until("fencepost review --server")
+    terminal.until("./run fencepost review --server")
     terminal.send(CTRL_Q)
     assert finish(terminal) == 0
     assert left_over(place) == []
