@@ -47,7 +47,7 @@ def _no_terminal() -> int:
     """
     seen = sys.stdout if sys.stdout.isatty() else sys.stderr
     print(
-        "fencepost: this needs a terminal to draw on: redirect neither input, output nor errors",
+        "fencepost: this needs a terminal to draw on; one of its streams is redirected",
         file=seen,
     )
     return NO_TERMINAL
