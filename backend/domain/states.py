@@ -12,7 +12,7 @@ from types import MappingProxyType
 from shared.vocabulary import Actor, ContentState, ItemSource, ItemState, Outcome, Verdict
 
 _STRENGTH: Mapping[Actor, int] = MappingProxyType(
-    {Actor.RULES: 0, Actor.MODEL: 1, Actor.REVIEWER: 2, Actor.APPEAL: 3}
+    {Actor.RULES: 1, Actor.MODEL: 1, Actor.REVIEWER: 2, Actor.APPEAL: 3}
 )
 
 ENGINE_ACTORS = frozenset({Actor.RULES, Actor.MODEL})
@@ -53,7 +53,9 @@ class IllegalTransition(ValueError):  # noqa: N818 - says what it is
 def may_supersede(new_actor: Actor, old_actor: Actor | None) -> bool:
     """Tell whether a decision of `new_actor` may replace one of `old_actor` (None: there is none).
 
-    Rules < model < reviewer < appeal; equals may correct each other.
+    Engine < reviewer < appeal; equals may correct each other, and rules and models are one engine:
+    a hash that becomes known later may remove what a model let pass, and flips nothing that a
+    person allowed. The trigger `precedence` holds the same rule; a test compares the two.
     """
     return old_actor is None or _STRENGTH[new_actor] >= _STRENGTH[old_actor]
 

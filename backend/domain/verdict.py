@@ -19,18 +19,23 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     kind: DecisionKind
 
 
-def admit(
-    policy: Policy, queue: str, verdict: Verdict, reason: str, *, late_by_ms: int = 0
-) -> Refusal | None:
-    """Return why `verdict` with `reason` may not be given in `queue`, or None if it may.
+def too_late(policy: Policy, queue: str, late_by_ms: int) -> StaleLease | None:
+    """Return the refusal for a verdict that comes too long after its lease ran out.
 
-    `late_by_ms` is how long ago the lease ran out by the database clock (0 or less: it has not).
+    It belongs to the fence, before the evidence is looked at. `late_by_ms` is how long ago the
+    lease ran out by the database clock (0 or less: it has not).
     """
+    terms = policy.queues.get(queue)
+    if terms is None or late_by_ms <= terms.late_cap_ms:
+        return None
+    return StaleLease("the lease ran out too long ago", late_cap_ms=terms.late_cap_ms)
+
+
+def admit(policy: Policy, queue: str, verdict: Verdict, reason: str) -> Refusal | None:
+    """Return why `verdict` with `reason` may not be given in `queue`, or None if it may."""
     terms = policy.queues.get(queue)
     if terms is None:
         return ReasonNotAdmitted("the active policy has no such queue", field="verdict")
-    if late_by_ms > terms.late_cap_ms:
-        return StaleLease("the lease ran out too long ago", late_cap_ms=terms.late_cap_ms)
     if verdict not in terms.verdicts:
         return ReasonNotAdmitted(
             "this queue does not offer the verdict",

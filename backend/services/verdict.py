@@ -40,7 +40,7 @@ from backend.domain.refusals import (
     VerdictConflict,
     WrongOwner,
 )
-from backend.domain.verdict import Ruling, admit, ruling
+from backend.domain.verdict import Ruling, admit, ruling, too_late
 from backend.services.claim import claim, my_lease, queue_view, refuse_stranger
 from backend.services.lease import item_key, stale
 from shared.vocabulary import EventType, ItemSource, Outcome
@@ -145,6 +145,9 @@ async def _record(
 
 def _refuse(policy: Policy, who: Identity, request: VerdictRequest, fenced: FencedRow) -> None:
     refuse_stranger(policy, who, fenced.queue)
+    late = too_late(policy, fenced.queue, whole_ms(fenced.late_by))
+    if late is not None:
+        raise late
     if request.evidence_hash != fenced.evidence_hash:
         raise EvidenceChanged(
             "look at the new evidence and decide again; the lease is still yours",
@@ -152,13 +155,7 @@ def _refuse(policy: Policy, who: Identity, request: VerdictRequest, fenced: Fenc
             evidence_hash=fenced.evidence_hash,
             evidence_revision=fenced.evidence_revision,
         )
-    refusal = admit(
-        policy,
-        fenced.queue,
-        request.verdict,
-        request.reason,
-        late_by_ms=whole_ms(fenced.late_by),
-    )
+    refusal = admit(policy, fenced.queue, request.verdict, request.reason)
     if refusal is not None:
         raise refusal
 

@@ -165,6 +165,8 @@ async def test_a_verdict_that_is_hours_late_is_refused(desk: Desk) -> None:
     lease = await desk.lease(ana)
     await desk.pass_time(timedelta(hours=9))
     with pytest.raises(StaleLease):
+        await desk.decide(ana, lease, evidence_hash="0" * 64)
+    with pytest.raises(StaleLease):
         await desk.decide(ana, lease)
     assert await decisions(desk) == 0
 

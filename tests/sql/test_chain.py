@@ -11,6 +11,8 @@ import asyncpg
 import pytest
 
 from backend.domain.ledger import GENESIS, event_hash
+from backend.domain.states import may_supersede
+from shared.vocabulary import Actor
 from tests.sql.rows import AUTOMATIC, insertion, make_world
 
 Connection = Any
@@ -62,6 +64,11 @@ async def decide(world: Connection, actor: str, supersedes: int | None, content:
     statement = insertion("decision", {**said, **after})
     key: int = await world.fetchval(f"{statement} RETURNING id")
     return key
+
+
+def test_the_trigger_and_the_domain_hold_the_same_precedence() -> None:
+    outranked = [(a, b) for a in ACTORS for b in ACTORS if not may_supersede(Actor(a), Actor(b))]
+    assert sorted(outranked) == sorted(OUTRANKED)
 
 
 @pytest.mark.parametrize(("weak", "strong"), OUTRANKED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backend.domain.refusals import ReasonNotAdmitted, StaleLease
-from backend.domain.verdict import Ruling, admit, ruling
+from backend.domain.verdict import Ruling, admit, ruling, too_late
 from shared.problems import ProblemCode
 from shared.vocabulary import Actor, DecisionKind, ItemSource, Outcome, Verdict
 from tests.unit.domain.build import shipped
@@ -63,8 +63,7 @@ def test_a_refused_reason_is_answered_with_those_that_are_admitted() -> None:
     ("late", "stale"), [(-5, False), (0, False), (CAP, False), (CAP + 1, True)]
 )
 def test_a_verdict_may_be_late_up_to_the_cap(late: int, stale: bool) -> None:
-    refusal = admit(POLICY, "posts", Verdict.APPROVE, "no_violation", late_by_ms=late)
-    assert isinstance(refusal, StaleLease) is stale
+    assert isinstance(too_late(POLICY, "posts", late), StaleLease) is stale
 
 
 def test_a_verdict_of_a_reviewer_rules_as_a_reviewer() -> None:
