@@ -19,10 +19,12 @@ from shared.wire.queue import Lease
 from tui.background import begin
 from tui.cockpit.health import HealthScreen
 from tui.desk import Desk
+from tui.safe_text import safe_line
 from tui.screens.bench import Bench, lease_of
 from tui.screens.review import ReviewScreen
 from tui.settings import Settings
 from tui.state.events import Leased, NotProven
+from tui.state.notes import note_of
 from tui.state.session import Claiming, Submitting
 from tui.themes import theme_name, themes
 
@@ -126,8 +128,8 @@ class FencepostApp(App[str]):
         decided = f"Signed off. {screen.done} decided in this session."
         if isinstance(screen.session, Submitting):
             verdict = screen.session.pending.request.verdict.upper()
-            return f"{decided} Your {verdict} is kept, and is sent first at the next start."
-        return decided
+            decided = f"{decided} Your {verdict} is kept, and is sent first at the next start."
+        return f"{decided}{_notes_gone(screen)}"
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave after an unexpected error without showing it: it would show content and tokens."""
@@ -144,3 +146,14 @@ class FencepostApp(App[str]):
             if isinstance(screen, Bench) and not isinstance(screen.session, Submitting):
                 return lease_of(screen.session)
         return None
+
+
+def _notes_gone(bench: Bench) -> str:
+    """Say which notes end with the session; one that goes with a verdict on its way does not."""
+    at_hand = None if isinstance(bench.session, Submitting) else note_of(bench.session)
+    gone = [*bench.kept, at_hand] if at_hand is not None else bench.kept
+    if not gone:
+        return ""
+    items = ", ".join(dict.fromkeys(note.content_id for note in gone))
+    are = "note was not sent and is gone" if len(gone) == 1 else "notes were not sent and are gone"
+    return f" {len(gone)} {are} ({safe_line(items)})."

@@ -27,6 +27,7 @@ GROUPS = (DECIDE, READ, GO)
 
 REVIEW = (
     Binding(("c",), "note", "write a note", DECIDE, "c"),
+    Binding(("D",), "kept", "notes that were not sent", DECIDE, "D"),
     Binding(("R",), "renew", "renew the lease", DECIDE, "R"),
     Binding(("p",), "pause", "pause after this item", DECIDE, "p"),
     Binding(("enter",), "go_on", "next item, without one", DECIDE, "enter"),

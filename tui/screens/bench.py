@@ -12,6 +12,7 @@ from tui.messages import Happened
 from tui.state.events import ANSWERS, Event, GivenBack, Leased, NothingFree, Recorded, Troubled
 from tui.state.hand import Hand
 from tui.state.held import Held, Trouble, Why
+from tui.state.notes import KeptNote, left_behind
 from tui.state.session import (
     Changed,
     Idle,
@@ -26,6 +27,7 @@ from tui.state.session import (
 from tui.widgets.bars import Receipt
 
 NEVER = float("inf")
+NOTE_KEPT = "Your note was not sent. It is kept: D shows it."
 
 
 class Bench(Screen[None]):
@@ -42,6 +44,8 @@ class Bench(Screen[None]):
         self.receipt: Receipt | None = None
         self.figures: QueueFigures | None = None
         self.done = 0
+        self.kept: list[KeptNote] = []
+        self.said = ""
         self.live = True
         self.paused = False
         self.going_to: str | None = None
@@ -68,14 +72,24 @@ class Bench(Screen[None]):
 
     def take(self, event: Event) -> None:
         """Let `event` move the session, and draw what follows from it."""
-        before = shown_lease(self.session)
-        self.session = advance(self.session, event)
+        before, was = shown_lease(self.session), self.session
+        self.session = advance(was, event)
+        self.keep(left_behind(was, event, self.session))
         self._count(event)
         self._follow(event)
         if shown_lease(self.session) != before:
             self.shown_at = self.desk.now()
             self.show_item()
         self.repaint()
+
+    def keep(self, note: KeptNote | None) -> None:
+        """Keep a note that was not sent, in memory alone, and say so."""
+        if note is None:
+            return
+        if note not in self.kept:
+            self.kept.append(note)
+        if not isinstance(self.session, Stale):  # its dialog says it
+            self.said = NOTE_KEPT
 
     def _count(self, event: Event) -> None:
         if isinstance(event, ANSWERS):

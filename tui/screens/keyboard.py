@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 
 from textual import events
 
 from tui.background import begin
 from tui.keymap import REVIEW, lookup
 from tui.messages import NoteSaved
-from tui.screens.bench import key_clock
+from tui.screens.bench import NOTE_KEPT, key_clock
 from tui.screens.switching import Overlay, Switcher
-from tui.state.events import InputSeen, Noted, Taken
+from tui.state.events import InputSeen, Taken
 from tui.state.hand import ARM_SECONDS, Send, press
+from tui.state.notes import KeptNote
 from tui.state.session import (
     Changed,
     Idle,
@@ -20,6 +21,7 @@ from tui.state.session import (
     Stale,
     Submitting,
     Unshowable,
+    held_item,
 )
 from tui.widgets.note import NoteInput
 
@@ -67,6 +69,8 @@ class Keyboard(Switcher):
                 self.overlay = Overlay.NONE
             case Overlay.QUEUES:
                 self.queues_key(key)
+            case Overlay.KEPT:
+                self.kept_key(key)
             case Overlay.DIALOG:
                 self._dialog_key(key, at)
             case _:
@@ -96,14 +100,18 @@ class Keyboard(Switcher):
         if isinstance(self.session, Changed) and self.session.fresh is not None:
             self.take(Taken())
         elif isinstance(self.session, (Stale, Changed)):
+            note = self.session.pending.request.note
             self.start_claim()
+            self.said = NOTE_KEPT if note else ""
 
     # actions of the keymap
 
     def do_note(self) -> None:
         """Write a note."""
         if isinstance(self.session, Reviewing):
+            lease = self.session.held.lease
             self.overlay = Overlay.NOTE
+            self.writing = KeptNote(lease.item_id, lease.content_id, self.session.note)
             self.query_one(NoteInput).open(self.session.note)
 
     def do_renew(self) -> None:
@@ -138,14 +146,15 @@ class Keyboard(Switcher):
         self.app.call_later(self.app.run_action, "sign_off")
 
     def on_note_saved(self, message: NoteSaved) -> None:
-        """Keep the note with the item, and on disk."""
+        """Keep the note with the item it was written for, and on disk; else in memory."""
         self.overlay = Overlay.NONE
-        if isinstance(self.session, Reviewing):
-            lease = self.session.held.lease
+        held = held_item(self.session)
+        if held is not None and held.lease.item_id == self.writing.item_id:
             self.said = "Note kept: it goes with your verdict." if message.note else ""
-            self.take(Noted(message.note))
-            keep = partial(self.desk.keep_note, lease, message.note)
-            begin(self, keep, "note")
+            self.note_down(held, message.note)
+        elif message.note:
+            self.keep(replace(self.writing, text=message.note))
+            self.repaint()
 
     def on_note_dropped(self) -> None:
         """Go back to the item."""

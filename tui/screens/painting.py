@@ -17,7 +17,14 @@ from tui.widgets.bars import (
     sending_words,
     verdict_bar,
 )
-from tui.widgets.card import Card, changed_card, help_card, queues_card, stale_card
+from tui.widgets.card import (
+    Card,
+    changed_card,
+    help_card,
+    kept_card,
+    queues_card,
+    stale_card,
+)
 from tui.widgets.item import ItemPane
 from tui.widgets.paint import Content, Line, fit, words
 from tui.widgets.picker import PickerView
@@ -119,6 +126,9 @@ class Painter(Keyboard):
                 holding = held_item(self.session)
                 name = holding.lease.content_id if holding is not None else ""
                 card.draw(*queues_card(self.me, self.highlight, name))
+            case Overlay.KEPT if self.kept:
+                in_hand = isinstance(self.session, Reviewing)
+                card.draw(*kept_card(self.kept, self.highlight, in_hand=in_hand))
             case Overlay.DIALOG if isinstance(self.session, Stale):
                 card.draw(*stale_card(self.session))
             case Overlay.DIALOG if isinstance(self.session, Changed):

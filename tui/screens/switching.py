@@ -1,15 +1,22 @@
-"""What lies over the item, and going from one queue to another."""
+"""What lies over the item: going to another queue, and taking a kept note over."""
 
 from __future__ import annotations
 
 from enum import StrEnum, unique
+from functools import partial
 
 from shared.vocabulary import ReleaseReason
+from shared.wire.queue import NOTE_LIMIT
+from tui.background import begin
 from tui.desk import Desk
 from tui.screens.bench import lease_of
 from tui.screens.reading import Reader
-from tui.state.session import Claiming, frozen
+from tui.state.events import Noted
+from tui.state.held import Held
+from tui.state.notes import KeptNote, joined
+from tui.state.session import Claiming, Reviewing, frozen
 
+_STEPS = {"down": 1, "j": 1, "up": -1, "k": -1}
 _FROZEN = "A verdict is on its way and its outcome is unknown: nothing else until it is."
 
 
@@ -22,30 +29,37 @@ class Overlay(StrEnum):
     QUEUES = "queues"
     NOTE = "note"
     DIALOG = "dialog"
+    KEPT = "kept"
 
 
 class Switcher(Reader):
-    """Adds the list of queues. A lease in hand is given back before another queue is begun."""
+    """Adds the lists of queues and of kept notes.
+
+    A lease in hand is given back before another queue is begun.
+    """
 
     def __init__(self, desk: Desk, queue: str | None, hint: str) -> None:
         super().__init__(desk, queue, hint)
         self.overlay = Overlay.NONE
         self.dialog_since = 0.0
+        self.writing = KeptNote("", "", "")
+        """The item that the note being written is for, and the note as it was."""
         self.highlight = 0
-        self.said = ""
 
     def queues_key(self, key: str) -> None:
         """Handle a key while the list of queues is open."""
         queues = self.me.queues if self.me is not None else ()
         if key in ("escape", "q"):
             self.overlay = Overlay.NONE
-        elif key in ("down", "j", "up", "k"):
-            step = 1 if key in ("down", "j") else -1
-            self.highlight = min(max(self.highlight + step, 0), max(len(queues) - 1, 0))
+        elif key in _STEPS:
+            self._step(key, len(queues))
         elif key == "enter" and queues:
             self._go_to(queues[self.highlight].queue)
         elif key.isdigit() and 1 <= int(key) <= len(queues):
             self._go_to(queues[int(key) - 1].queue)
+
+    def _step(self, key: str, rows: int) -> None:
+        self.highlight = min(max(self.highlight + _STEPS[key], 0), max(rows - 1, 0))
 
     def _go_to(self, queue: str) -> None:
         self.overlay = Overlay.NONE
@@ -71,3 +85,42 @@ class Switcher(Reader):
         self.highlight = names.index(self.queue_name) if self.queue_name in names else 0
         self.overlay = Overlay.QUEUES
         self.repaint()
+
+    # notes that were not sent
+
+    def do_kept(self) -> None:
+        """Show the notes that were not sent."""
+        if not self.kept:
+            self.said = "No note is kept: none was left unsent."
+            return
+        self.highlight = 0
+        self.overlay = Overlay.KEPT
+
+    def kept_key(self, key: str) -> None:
+        """Handle a key while the kept notes are open."""
+        if key in ("escape", "q", "D"):
+            self.overlay = Overlay.NONE
+        elif key in _STEPS:
+            self._step(key, len(self.kept))
+        elif key == "enter":
+            self._take_over(self.kept[self.highlight])
+        elif key.isdigit() and 1 <= int(key) <= len(self.kept):
+            self._take_over(self.kept[int(key) - 1])
+
+    def _take_over(self, kept: KeptNote) -> None:
+        """Add a kept note to the note of the item in hand; without an item it stays kept."""
+        if not isinstance(self.session, Reviewing):
+            return
+        self.overlay = Overlay.NONE
+        note = joined(self.session.note, kept.text)
+        if len(note) > NOTE_LIMIT:
+            self.said = f"Both are too long for one note of {NOTE_LIMIT} characters; it stays kept."
+            return
+        self.kept.remove(kept)
+        self.said = "Taken over: it goes with your verdict; c to read and change it."
+        self.note_down(self.session.held, note)
+
+    def note_down(self, held: Held, note: str) -> None:
+        """Make `note` the note of the item in hand, and write it down."""
+        self.take(Noted(note))
+        begin(self, partial(self.desk.keep_note, held.lease, note), "note")

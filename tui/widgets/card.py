@@ -10,6 +10,7 @@ from tui.safe_text import safe_text
 from tui.state.countdown import clock_words
 from tui.state.hand import Offer
 from tui.state.held import StaleFacts
+from tui.state.notes import KeptNote
 from tui.state.session import Changed, Stale
 from tui.widgets.bars import VERDICT_ROLES
 from tui.widgets.evidence import changed_labels, short_hash
@@ -20,6 +21,8 @@ _WIDEST = 96
 _LABEL = 13
 _HELP = 34
 _NOTE, _NOTE_ROWS = 57, 8
+_KEPT_ROWS = 5
+_KEPT = "not sent; kept until you sign off; D shows it"
 """Cells and rows of a note: with these the narrowest screen still shows what to press."""
 
 
@@ -75,8 +78,8 @@ def stale_card(stale: Stale) -> tuple[Content, list[Content]]:
         _fact("It is now", words(_now_words(facts))),
     ]
     if sent.note:
-        rows += _note(sent.note)
-        rows.append(_fact("Kept", words("on this page until you leave it; not sent", "$muted")))
+        rows += _note(sent.note, "Your note")
+        rows.append(_fact("Kept", words(_KEPT, "$muted")))
     rows += [words(""), _key("enter", "next item")]
     return words("Not recorded: this item moved on", "bold"), rows
 
@@ -99,7 +102,8 @@ def changed_card(changed: Changed) -> tuple[Content, list[Content]]:
         _fact("You sent", glue(words(str(sent.verdict).upper(), role), words(f" {sent.reason}"))),
     ]
     if sent.note:
-        rows.append(_fact("Your note", words("kept, and goes with your next verdict")))
+        kept = "kept, and goes with your next verdict" if changed.fresh is not None else _KEPT
+        rows.append(_fact("Your note", words(kept)))
     rows += _difference(changed)
     again = "look at it as it is now" if changed.fresh is not None else "next item"
     rows += [words(""), _key("enter", again)]
@@ -126,6 +130,28 @@ def _difference(changed: Changed) -> list[Content]:
 def sent_hash(changed: Changed) -> str:
     """Return the hash that the refused verdict was bound to."""
     return changed.pending.request.evidence_hash
+
+
+def kept_card(
+    kept: list[KeptNote], highlight: int, *, in_hand: bool
+) -> tuple[Content, list[Content]]:
+    """List the notes that were not sent, and show one of them; `in_hand` tells of an item."""
+    first = max(min(highlight - _KEPT_ROWS // 2, len(kept) - _KEPT_ROWS), 0)
+    rows = [
+        glue(
+            cap(str(place + 1)) if place < 9 else words("   "),  # noqa: PLR2004
+            words("▸ " if place == highlight else "  ", "bold $approve"),
+            words(note.content_id, "bold reverse" if place == highlight else "bold"),
+        )
+        for place, note in list(enumerate(kept))[first : first + _KEPT_ROWS]
+    ]
+    rows += [words(""), *_note(kept[highlight].text, "Not sent"), words("")]
+    if in_hand:
+        rows.append(_key("1-9", "or ↑↓ and enter: take it over into this item's note"))
+    else:
+        rows.append(words("Claim an item to take a note over into it.", "$review"))
+    rows.append(_key("esc", "back; kept until you sign off, in memory alone"))
+    return words("Kept notes", "bold"), rows
 
 
 def queues_card(me: Me, highlight: int, holding: str) -> tuple[Content, list[Content]]:
@@ -194,15 +220,15 @@ def _fact(name: str, value: Content) -> Content:
     return glue(fit(words(name, "$muted"), _LABEL), value)
 
 
-def _note(text: str) -> list[Content]:
-    """Return an unsent note in rows: whole if they are few enough, since nothing else has it."""
+def _note(text: str, name: str) -> list[Content]:
+    """Return an unsent note in rows: whole if they are few enough."""
     safe = safe_text(f"“{text}”", lines=False)
     spans = list(wrap(safe.plain, _NOTE))
     kept = spans if len(spans) <= _NOTE_ROWS else spans[: _NOTE_ROWS - 1]
     rows = [marked(safe, start, end) for start, end in kept]
     if len(kept) < len(spans):
         rows.append(words(f"… and {len(safe.plain) - kept[-1][1]} more characters", "$review"))
-    return [_fact("" if place else "Your note", row) for place, row in enumerate(rows)]
+    return [_fact("" if place else name, row) for place, row in enumerate(rows)]
 
 
 def _key(key: str, title: str) -> Content:

@@ -1,0 +1,41 @@
+"""Notes that were not sent: nothing that was typed is lost. Pure; kept in memory alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tui.state.events import Event, Noted, Recorded
+from tui.state.session import Changed, Reviewing, Session, Submitting
+
+
+@dataclass(frozen=True, slots=True)
+class KeptNote:
+    """A note and the item it was written for."""
+
+    item_id: str
+    content_id: str
+    text: str
+
+
+def note_of(session: Session) -> KeptNote | None:
+    """Return the note that goes with the next verdict of this session, if there is one."""
+    match session:
+        case Reviewing(held, note) if note:
+            return KeptNote(held.lease.item_id, held.lease.content_id, note)
+        case Submitting(pending) | Changed(pending) if pending.request.note:
+            return KeptNote(pending.item_id, pending.content_id, pending.request.note)
+        case _:
+            return None
+
+
+def left_behind(before: Session, event: Event, after: Session) -> KeptNote | None:
+    """Return the note that `event` took away without its being sent or rewritten."""
+    note = note_of(before)
+    if note is None or isinstance(event, (Recorded, Noted)) or note_of(after) == note:
+        return None
+    return note
+
+
+def joined(here: str, kept: str) -> str:
+    """Return both texts as one note."""
+    return f"{here} {kept}" if here else kept
