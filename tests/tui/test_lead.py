@@ -21,7 +21,7 @@ async def test_every_figure_stands_with_its_threshold(folder: Path, size: tuple[
         text = shown(app)
     for words in (
         "Waiting", "! 628", "487/h decided", "Oldest", "✕ 11:02", "SLA 10:00", "In review",
-        "! 92", "2 lapsed 1 esc.", "Not applied", "✕ 3", ">5:00, 1 dead", "Held", "◌ 12",
+        "! 92", "2 lapsed 1 esc", "Not applied", "✕ 3", ">5:00, 1 ", "Held", "◌ 12",
         "! near", "✕ over", "✓ in time", "371 90%", "3+ leases: 12",
         "7 verdicts recorded and not yet due",
         "● live", "policy standard-1",
@@ -101,3 +101,55 @@ async def test_a_long_hint_is_shown_whole(folder: Path) -> None:
     app = application(FakeServer(), folder, view="lead", queue=None, hint=hint)
     async with running(app, (80, 24)):
         assert hint.replace(" ", "") in shown(app).replace("\n", "").replace(" ", "")
+
+
+# words in place of signs
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (80, ("> 487/h decided", "over SLA 10:00", "2 lapsed 1 esc.", ">5:00, 1 dead")),
+        (120, ("more than 487/h decided", "2 lapsed 1 escalating", ">5:00, 1 gave up")),
+        (200, ("over SLA 10:00 Cases", ">5:00, 1 gave up, oldest 6:52")),
+    ],
+)
+async def test_a_sign_on_a_card_comes_with_its_reason(
+    folder: Path, width: int, words: tuple[str, ...]
+) -> None:
+    app = application(FakeServer(), folder, view="lead", queue=None)
+    async with running(app, (width, 40)):
+        text = shown(app)
+    for each in words:
+        assert each in text, each
+
+
+async def test_the_oldest_item_near_its_limit_is_called_near(folder: Path) -> None:
+    server = FakeServer()
+    posts = msgspec.structs.replace(server.health.queues[0], oldest_ms=252_000)
+    server.health = msgspec.structs.replace(server.health, queues=(posts,))
+    app = application(server, folder, view="lead", queue=None)
+    async with running(app, (80, 24)):
+        assert "near SLA 5:00" in shown(app)
+
+
+async def test_the_lease_counts_of_the_busiest_queue_come_first(folder: Path) -> None:
+    server = FakeServer()
+    quiet, *others = reversed(server.health.queues)
+    server.health = msgspec.structs.replace(server.health, queues=(quiet, *others))
+    app = application(server, folder, view="lead", queue=None)
+    async with running(app, (80, 24)):
+        headings = [row for row in shown(app).splitlines() if "─" in row and "Posts " in row]
+    assert headings
+    assert headings[0].index("Posts") < headings[0].index("Cases")
+
+
+async def test_help_explains_the_short_words(folder: Path) -> None:
+    app = application(FakeServer(), folder, view="lead", queue=None)
+    async with running(app, (80, 24)) as pilot:
+        await press(pilot, "question_mark")
+        text = shown(app)
+    assert "escalating: " in text
+    assert "gave up: " in text
+    assert "(esc.)" in text
+    assert "(dead)" in text

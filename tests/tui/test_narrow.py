@@ -146,3 +146,23 @@ def test_a_receipt_gives_up_all_but_the_time_until_it_takes_effect(size: int) ->
     assert row.cell_length <= NARROW[0]
     assert "1:01 late · takes effect in 9 s" in row.plain
     assert "REJECT" in row.plain
+
+
+async def test_what_decided_stands_first_and_above_the_fold(folder: Path) -> None:
+    scores = dict.fromkeys(("spam", "hate", "sexual", "self_harm", "terror", "fraud"), "0.05")
+    case = samples.evidence(scores={**scores, "violence": "0.81"})
+    app = application(FakeServer([case]), folder)
+    async with running(app, NARROW):
+        text = shown(app)
+    assert "violence: 0.81 against low 0.20 and high 0.95 → REVIEW" in text
+    rows = text.splitlines()
+    decided = next(place for place, row in enumerate(rows) if "→ REVIEW" in row)
+    assert "Why it is here" in rows[decided - 1]
+
+
+async def test_in_the_compact_layout_the_signs_are_explained_last(folder: Path) -> None:
+    app = application(FakeServer([POST]), folder)
+    async with running(app, NARROW) as pilot:
+        assert "⚑ rule hit" not in shown(app)
+        await press(pilot, "tab", "G")
+        assert "⚑ rule hit" in shown(app)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shared.wire.cockpit import Health, QueueHealth
 from tui.state.countdown import clock_words
-from tui.widgets.paint import Content, fit, glue, rule, words
+from tui.widgets.paint import Content, fit, glue, roomiest, rule, words
 
 GOOD, WATCH, BAD, NOTE = "✓", "!", "✕", "◌"
 _ROLES = {GOOD: "$approve", WATCH: "$review", BAD: "$reject", NOTE: "$held"}
@@ -23,7 +23,8 @@ class Card:
     title: str
     glyph: str
     figure: str
-    against: str
+    against: tuple[str, ...]
+    """Against what the figure stands, in words; the longest first, for where there is room."""
 
 
 def cards(health: Health) -> tuple[Card, ...]:
@@ -41,19 +42,20 @@ def _waiting(health: Health) -> Card:
     waiting = sum(queue.waiting for queue in health.queues)
     done = health.decided_last_hour
     much = waiting > max(done, 1)
-    against = f"{done}/h decided"
+    against = (f"{done}/h decided", f"{done}/h done")
+    if much:
+        against = (f"more than {against[0]}", f"> {against[0]}", f"> {against[1]}")
     return Card("Waiting", WATCH if much else GOOD, str(waiting), against)
 
 
 def _oldest(health: Health) -> Card:
     worst = max(health.queues, key=_urgency, default=None)
     if worst is None or worst.oldest_ms is None:
-        return Card("Oldest", GOOD, "none", "nothing waits")
+        return Card("Oldest", GOOD, "none", ("nothing waits",))
     glyph = standing(worst)
-    return Card(
-        "Oldest", glyph, clock_words(worst.oldest_ms / 1000),
-        f"SLA {clock_words(worst.sla_ms / 1000)} {worst.title}",
-    )  # fmt: skip
+    against = f"{_AGAINST[glyph]}SLA {clock_words(worst.sla_ms / 1000)}"
+    figure = clock_words(worst.oldest_ms / 1000)
+    return Card("Oldest", glyph, figure, (f"{against} {worst.title}", against))
 
 
 def _in_review(health: Health) -> Card:
@@ -61,7 +63,8 @@ def _in_review(health: Health) -> Card:
     moving = sum(queue.escalating for queue in health.queues)
     total = sum(queue.in_review for queue in health.queues)
     glyph = WATCH if lapsed or moving else GOOD
-    return Card("In review", glyph, str(total), f"{lapsed} lapsed {moving} esc.")
+    against = (f"{lapsed} lapsed {moving} escalating", f"{lapsed} lapsed {moving} esc.")
+    return Card("In review", glyph, str(total), against)
 
 
 def _not_applied(health: Health) -> Card:
@@ -70,12 +73,13 @@ def _not_applied(health: Health) -> Card:
     oldest = health.not_applied_oldest_ms
     age = f", oldest {clock_words(oldest / 1000)}" if late and oldest is not None else ""
     glyph = BAD if late or dead else GOOD
-    return Card("Not applied", glyph, str(late), f">{limit}, {dead} dead{age}")
+    plain = f">{limit}, {dead} gave up"
+    return Card("Not applied", glyph, str(late), (plain + age, plain, f">{limit}, {dead} dead"))
 
 
 def _held(health: Health) -> Card:
     glyph = NOTE if health.held else GOOD
-    return Card("Held", glyph, str(health.held), "a score missing")
+    return Card("Held", glyph, str(health.held), ("a score missing",))
 
 
 def _urgency(queue: QueueHealth) -> float:
@@ -90,6 +94,7 @@ def standing(queue: QueueHealth) -> str:
     return BAD if share > 1 else WATCH if share > _NEAR else GOOD
 
 
+_AGAINST = {GOOD: "", WATCH: "near ", BAD: "over "}
 _WORDS = {GOOD: "in time", WATCH: "near", BAD: "over"}
 
 
@@ -100,12 +105,24 @@ def card_rows(shown: tuple[Card, ...], width: int) -> list[Content]:
         glue(*(fit(words(f" {card.title}", "$muted"), room) for card in shown)),
         glue(*(fit(words(f" {card.glyph} {card.figure}", f"bold {_ROLES[card.glyph]}"), room)
                for card in shown)),
-        glue(*(fit(words(f" {card.against}", "$muted"), room) for card in shown)),
+        glue(*(fit(_reason(card, room), room) for card in shown)),
     ]  # fmt: skip
 
 
-_HEADS = ("waiting", "in review", "lapsed", "escal.", "oldest", "SLA", "standing")
-_WIDTHS = (8, 10, 7, 9, 9, 9, 10)
+def _reason(card: Card, room: int) -> Content:
+    """Return the longest words that the card holds whole."""
+    choices = (words(f" {text}", "$muted") for text in card.against)
+    return roomiest(room, *choices)
+
+
+SHORT_WORDS = (
+    ("!", "more waits than an hour decides, or the oldest is near its SLA"),
+    ("escalating", "left undecided so often that they move up (esc.)"),
+    ("gave up", "effects that failed and are not tried again (dead)"),
+)
+"""What the help explains."""
+_HEADS = ("waiting", "in review", "lapsed", "escalating", "oldest", "SLA", "standing")
+_WIDTHS = (8, 10, 7, 11, 9, 9, 10)
 _LEAST_NAME = 6
 
 
@@ -137,10 +154,11 @@ def _cells(queue: QueueHealth) -> tuple[str, ...]:
 
 
 def histogram_rows(health: Health, width: int) -> list[Content]:
-    """Return, for each queue, how many undecided items were leased how often."""
+    """Return, for each queue, how many undecided items were leased how often; busiest first."""
     across = max(width // _COLUMN, 1)
     room = width // across
-    blocks = [_histogram(queue, room - 2) for queue in health.queues]
+    busiest = sorted(health.queues, key=lambda queue: -queue.waiting)
+    blocks = [_histogram(queue, room - 2) for queue in busiest]
     rows: list[Content] = []
     for first in range(0, len(blocks), across):
         band = blocks[first : first + across]

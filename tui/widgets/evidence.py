@@ -174,7 +174,7 @@ def lease_rows(held: Held, width: int) -> Rows:
 
 
 ALL = (labels, legend, explanation, rules, author, decided_by, lease_rows)
-COMPACT = (labels, explanation, rules, author, decided_by, lease_rows)
+COMPACT = (explanation, labels, rules, author, decided_by, lease_rows, legend)
 WHY = (labels, legend, explanation, rules)
 CONTEXT = (author, decided_by, lease_rows)
 
