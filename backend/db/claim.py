@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from backend.db.statements import maybe, statement
+from backend.db.statements import maybe, run, statement
 
 
 class LeaseRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +62,13 @@ async def claim_next(
         queue=queue,
         principal_id=principal_id,
         claim_key=claim_key,
+    )
+
+
+async def forget_claim(conn: Any, *, principal_id: int, claim_key: UUID) -> None:
+    """Take a claim key off a lease that has run out."""
+    await run(
+        statement("claim", "forget_claim"), conn, principal_id=principal_id, claim_key=claim_key
     )
 
 

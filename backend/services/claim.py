@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from backend.db.claim import LeaseRow, claim_next, find_my_lease, queue_figures
+from backend.db.claim import LeaseRow, claim_next, find_my_lease, forget_claim, queue_figures
 from backend.db.connection import Connection, Database
 from backend.db.errors import ConstraintError
 from backend.domain.identity import Identity
@@ -44,18 +44,25 @@ async def claim(
 
 async def _take(db: Database, who: Identity, queue: str, claim_key: UUID) -> LeaseRow | None:
     try:
-        async with db.connection() as conn:
-            return await claim_next(
-                conn,
-                tenant_id=who.tenant_id,
-                queue=queue,
-                principal_id=who.principal_id,
-                claim_key=claim_key,
-            )
+        return await _granted(db, who, queue, claim_key)
     except ConstraintError as error:
         if error.constraint != "item_claim_key":
             raise
-        return None  # another try of this very claim was granted a moment ago
+    # What was granted under this key has run out without being given back: it makes way.
+    async with db.connection() as conn:
+        await forget_claim(conn, principal_id=who.principal_id, claim_key=claim_key)
+    return await _granted(db, who, queue, claim_key)
+
+
+async def _granted(db: Database, who: Identity, queue: str, claim_key: UUID) -> LeaseRow | None:
+    async with db.connection() as conn:
+        return await claim_next(
+            conn,
+            tenant_id=who.tenant_id,
+            queue=queue,
+            principal_id=who.principal_id,
+            claim_key=claim_key,
+        )
 
 
 async def _held(conn: Connection, who: Identity, claim_key: UUID) -> LeaseRow | None:

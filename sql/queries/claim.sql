@@ -76,6 +76,11 @@ JOIN content n ON n.id = c.content_id
 JOIN evidence e ON e.content_id = c.content_id AND e.revision = c.evidence_revision
 WHERE c.granted;
 
+-- name: forget_claim(principal_id, claim_key)!
+-- Take a claim key off a lease that has run out, so that the same claim sent again is granted anew.
+UPDATE item SET claim_key = NULL
+WHERE owner = :principal_id AND claim_key = :claim_key AND state = 'leased' AND lease_expires <= (SELECT clock());
+
 -- name: find_my_lease(principal_id)^
 -- Return what this person holds, a lapsed lease that nobody else has taken included; a live one first, then the newest.
 WITH t AS MATERIALIZED (SELECT clock() AS now)

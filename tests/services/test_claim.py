@@ -88,6 +88,20 @@ async def test_two_tries_of_one_claim_at_once_are_granted_one_lease(desk: Desk) 
     assert await desk.value("SELECT count(*) FROM lease_log WHERE happening = 'grant'") == 1
 
 
+@pytest.mark.parametrize("queue", [QUEUE, "cases"])
+async def test_a_claim_sent_again_after_its_lease_ran_out_is_granted_anew(
+    desk: Desk, queue: str
+) -> None:
+    ana, key = await desk.person("ana"), new_key()
+    await desk.item("a", rank=9)
+    await desk.item("b", rank=1, queue=queue)
+    await claim(desk.db, desk.policy, ana, QUEUE, key)
+    await desk.pass_time(LAPSED)
+    answers = [await claim(desk.db, desk.policy, ana, queue, key) for _ in range(2)]
+    shown = [answer.lease and answer.lease.content_id for answer in answers]
+    assert shown == ["b", "b"]
+
+
 async def test_whoever_holds_an_item_is_given_no_second(desk: Desk) -> None:
     ana = await desk.person("ana")
     await desk.item("a")

@@ -1,0 +1,1 @@
+"""The queue against a small model of itself, and histories of races that a checker explains."""
