@@ -75,14 +75,14 @@ class Ground:
         self.policy: Policy = parse_policy(policy_text())
 
     @contextlib.asynccontextmanager
-    async def desk(self) -> AsyncIterator[Desk]:
+    async def desk(self, *, size: int = 2) -> AsyncIterator[Desk]:
         """Open a database of one's own, in the loop that is running."""
         dsn = await self.cluster.empty()
         server = await asyncpg.connect(self.cluster.server.url())
         try:
             await copy(server, dsn.name, self.template.name)
             try:
-                async with _desk(dsn, self.policy) as desk:
+                async with _desk(dsn, self.policy, size) as desk:
                     yield desk
             finally:
                 await server.execute(f"DROP DATABASE {dsn.name} WITH (FORCE)")
@@ -91,10 +91,10 @@ class Ground:
 
 
 @contextlib.asynccontextmanager
-async def _desk(dsn: Dsn, policy: Policy) -> AsyncIterator[Desk]:
+async def _desk(dsn: Dsn, policy: Policy, size: int) -> AsyncIterator[Desk]:
     admin = await asyncpg.connect(dsn.admin, server_settings=SEARCH_PATH)
     try:
-        async with Database(dsn.runtime, size=2, durable=False, true_clock=False) as database:
+        async with Database(dsn.runtime, size=size, durable=False, true_clock=False) as database:
             yield Desk(database, admin, policy)
     finally:
         await admin.close()

@@ -110,17 +110,21 @@ class Play:
         ]
 
     def come_back(self, pick: int) -> None:
-        """Whoever left an item asks for it too early, when the next holder's time is over."""
+        """Whoever left an item asks for it too early, when the next who took it let it lapse."""
         left = [
             (self.world.items[pk], self.place(person))
             for pk, person, until, _ in self.world.kept_away
             if until > self.world.now and self.world.items[pk].state != "resolved"
         ]
-        if left:
-            item, who = left[-1 - pick % len(left)]
-            if item.expires is not None and not self.world.run_out(item):
-                self.turn(item.expires - self.world.now)
-            self.claim(who, item.queue)
+        if not left:
+            return
+        item, who = left[-1 - pick % len(left)]
+        others = [another for another in self.idle() if another != who]
+        if item.state == "queued" and others:
+            self.claim(others[pick % len(others)], item.queue)
+        if item.expires is not None and not self.world.run_out(item):
+            self.turn(item.expires - self.world.now)
+        self.claim(who, item.queue)
 
     # --- What was seen --------------------------------------------------------------------------
 

@@ -1,0 +1,309 @@
+"""Many clients at one queue at once, some of them cut off; each writes down what it saw."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from math import inf
+from typing import Any, TypeVar
+
+import asyncpg
+
+from backend.db.errors import ContentionError, OutcomeUnknownError, UnavailableError
+from backend.domain.identity import Identity
+from backend.domain.refusals import LeaseHeld, Refusal, VerdictConflict
+from backend.services.apply import apply_due
+from backend.services.claim import claim
+from backend.services.lease import release, renew
+from backend.services.redrive import redrive
+from backend.services.verdict import VerdictReply, verdict
+from shared.vocabulary import ReleaseReason
+from shared.wire.queue import ClaimAnswer, Lease, ReleaseRequest, Renewed, RenewRequest
+from tests.model.ground import REASONS
+from tests.model.history import Op
+from tests.model.play import saying
+from tests.model.players import request_for
+from tests.model.reference import Saying
+from tests.support.desk import Desk, new_key
+
+T = TypeVar("T")
+NOW = "SELECT extract(epoch FROM fencepost.clock())::float8"
+CUT_OFF = 0.15
+"""The share of calls that are cut off."""
+_NOT_DONE = (UnavailableError, ContentionError)
+
+
+@dataclass
+class Crowd:
+    """What all clients share: the desk, the leases that were shown, and the history."""
+
+    desk: Desk
+    people: list[Identity]
+    random: random.Random
+    history: list[Op] = field(default_factory=list)
+    shown: list[tuple[Lease, Identity]] = field(default_factory=list)
+    sent: list[tuple[Identity, Saying]] = field(default_factory=list)
+    spans: list[tuple[float, float]] = field(default_factory=list)
+    """When each call began and was answered or cut off."""
+
+    async def cut(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do the work, or cut it off at whatever await it has come to."""
+        task = asyncio.ensure_future(work)
+        try:
+            if self.random.random() < CUT_OFF:
+                await asyncio.wait([task], timeout=self.random.uniform(0, 0.02))
+                task.cancel()
+            return await task
+        finally:
+            task.cancel()
+
+
+class Client:
+    """One terminal; two of them may be one person's."""
+
+    def __init__(self, crowd: Crowd, who: Identity, watch: asyncpg.Connection[Any]) -> None:
+        self.crowd = crowd
+        self.who = who
+        self.watch = watch
+        self.lease: Lease | None = None
+        self.key = new_key()
+
+    async def now(self) -> float:
+        seen: float = await self.watch.fetchval(NOW)
+        return seen
+
+    async def work(self, times: int) -> None:
+        for _ in range(times):
+            deeds = [self.claim] if self.lease is None else [self.decide] * 3
+            if self.lease is not None:
+                deeds += [self.renew, self.renew, self.release, self.forget, self.claim]
+            if self.crowd.shown:
+                deeds += [self.misuse]
+            if self.crowd.sent:
+                deeds += [self.repeat]
+            await self.crowd.random.choice(deeds)()
+
+    async def call(self, op: Op, work: Coroutine[Any, Any, T]) -> T | None:
+        """Do it, and write down what is known of it; the answer only if there was one."""
+        op = replace(op, invoked=await self.now())
+        try:
+            answer = await self.crowd.cut(work)
+        except (asyncio.CancelledError, OutcomeUnknownError):
+            await self._note(replace(op, outcome="unknown", returned=inf))
+        except LeaseHeld:
+            self.key = new_key()
+        except _NOT_DONE:
+            pass
+        except Refusal as refusal:
+            outcome = "conflict" if isinstance(refusal, VerdictConflict) else "refused"
+            await self._note(replace(op, outcome=outcome, returned=await self.now()))
+        else:
+            await self._note(_told(replace(op, returned=await self.now()), answer))
+            return answer
+        return None
+
+    async def _note(self, op: Op) -> None:
+        self.crowd.spans.append((op.invoked, min(op.returned, await self.now())))
+        if op.kind != "claim" or op.token:  # what a claim without an answer did, the log tells
+            self.crowd.history.append(op)
+
+    def op(self, kind: str, item: int = 0, token: str = "", **more: Any) -> Op:
+        return Op(
+            kind=kind, person=self.who.principal_id, item=item, token=token, invoked=0, **more
+        )
+
+    async def claim(self) -> None:
+        queue = self.crowd.random.choice(["posts", "posts", "cases", "escalation"])
+        desk, began = self.crowd.desk, await self.now()
+        work = claim(desk.db, desk.policy, self.who, queue, self.key)
+        await self._took(began, await self.call(self.op("claim"), work))
+
+    async def _took(self, began: float, answer: ClaimAnswer | None) -> None:
+        if answer is None or answer.lease is None:
+            return
+        self.lease, self.key = answer.lease, new_key()
+        self.crowd.shown.append((answer.lease, self.who))
+        op = self.op("claim", int(answer.lease.item_id), answer.lease.lease_token)
+        lasts = answer.lease.expires_in_ms / 1000
+        self.crowd.history.append(
+            replace(op, invoked=began, returned=await self.now(), lasts=lasts)
+        )
+
+    async def decide(self) -> None:
+        assert self.lease is not None
+        said = self._saying(self.lease)
+        self.lease = None
+        if self.crowd.random.random() < 0.3:  # a double click
+            await asyncio.gather(self.say(said), self._other_half(said))
+        else:
+            await self.say(said, then=self.crowd.random.random() < 0.4)
+
+    async def _other_half(self, said: Saying) -> None:
+        async with _watching(self.crowd.desk) as watch:
+            await Client(self.crowd, self.who, watch).say(said)
+
+    def _saying(self, lease: Lease) -> Saying:
+        shown = {
+            "item": int(lease.item_id),
+            "token": lease.lease_token,
+            "evidence": lease.evidence_hash,
+        }
+        offered = [each.value for each in lease.verdicts if each.value in REASONS]
+        return saying(shown, self.crowd.random.choice(offered))
+
+    async def say(self, said: Saying, *, then: bool = False) -> None:
+        desk, began = self.crowd.desk, await self.now()
+        self.crowd.sent.append((self.who, said))
+        op = self.op(
+            "verdict",
+            said.item,
+            said.lease_token,
+            verdict_token=said.verdict_token,
+            body=said.verdict,
+        )
+        request = request_for(said, new_key() if then else None)
+        work = verdict(desk.db, desk.policy, self.who, str(said.item), request)
+        answer = await self.call(op, work)
+        if answer is not None and then:
+            await self._took(began, answer.answer.next)
+
+    async def renew(self) -> None:
+        lease, desk = self.lease, self.crowd.desk
+        assert lease is not None
+        op = self.op("renew", int(lease.item_id), lease.lease_token)
+        request = RenewRequest(lease_token=lease.lease_token)
+        await self.call(op, renew(desk.db, self.who, lease.item_id, request))
+
+    async def release(self) -> None:
+        lease, desk = self.lease, self.crowd.desk
+        assert lease is not None
+        self.lease = None
+        op = self.op("release", int(lease.item_id), lease.lease_token)
+        reason = self.crowd.random.choice([ReleaseReason.TECH, ReleaseReason.NEED_TIME])
+        request = ReleaseRequest(lease_token=lease.lease_token, reason=reason)
+        await self.call(op, release(desk.db, self.who, lease.item_id, request))
+
+    async def forget(self) -> None:
+        """Close the laptop: nobody hears of this lease again but by its running out."""
+        self.lease = None
+
+    async def misuse(self) -> None:
+        """Decide by any token that was ever shown to anybody."""
+        lease, _ = self.crowd.random.choice(self.crowd.shown)
+        await self.say(self._saying(lease))
+
+    async def repeat(self) -> None:
+        """Send a verdict of this person again: as it was, or changed."""
+        own = [said for who, said in self.crowd.sent if who is self.who]
+        if own:
+            said = self.crowd.random.choice(own)
+            if self.crowd.random.random() < 0.2:
+                said = replace(said, verdict="limit", reason="mild")
+            await self.say(said)
+
+
+def _told(op: Op, answer: object) -> Op:
+    match answer:
+        case VerdictReply():
+            return replace(op, decision=int(answer.answer.decision.decision_id))
+        case Renewed():
+            return replace(op, lasts=answer.expires_in_ms / 1000)
+        case _:
+            return op
+
+
+@contextlib.asynccontextmanager
+async def _watching(desk: Desk) -> AsyncIterator[asyncpg.Connection[Any]]:
+    """Open a connection of one's own, for nothing but to read the database's clock."""
+    connection = await asyncpg.connect(desk.db.url)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def rush(crowd: Crowd, *, clients: int, times: int) -> None:
+    """Let the clients work, while time passes in leaps and the workers do theirs."""
+    async with contextlib.AsyncExitStack() as life:
+        watches = [await life.enter_async_context(_watching(crowd.desk)) for _ in range(clients)]
+        background = asyncio.create_task(_background(crowd))
+        try:
+            await asyncio.gather(
+                *(
+                    Client(crowd, crowd.people[number % len(crowd.people)], watch).work(times)
+                    for number, watch in enumerate(watches)
+                )
+            )
+        finally:
+            background.cancel()
+            await asyncio.wait([background])
+        if not background.cancelled():
+            background.result()
+
+
+async def _background(crowd: Crowd) -> None:
+    desk = crowd.desk
+    while True:
+        await desk.pass_time(timedelta(seconds=crowd.random.uniform(0, 25)))
+        for work in (redrive, apply_due, redrive):
+            with contextlib.suppress(*_NOT_DONE, OutcomeUnknownError):
+                await _cut_off(crowd, work(desk.db))
+        await asyncio.sleep(0.02)
+
+
+async def _cut_off(crowd: Crowd, work: Coroutine[Any, Any, object]) -> None:
+    """Do a worker's work, or kill it in the middle; being told to stop oneself is another thing."""
+    try:
+        await crowd.cut(work)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+
+
+async def final(crowd: Crowd) -> list[Op]:
+    """Return the history with what the database has to add when all is over.
+
+    That is the fate of each item, and the leases that were granted to claims without an answer.
+    """
+    told = {op.token for op in crowd.history if op.kind == "claim"}
+    log = await crowd.desk.admin.fetch(
+        "SELECT *, extract(epoch FROM at)::float8 AS began,"
+        " extract(epoch FROM expires_at - at)::float8 AS lasts"
+        " FROM lease_log WHERE happening = 'grant'"
+    )
+    unheard = [
+        Op(
+            kind="claim",
+            person=row["principal_id"],
+            item=row["item_id"],
+            token=str(row["token"]),
+            invoked=row["began"],
+            lasts=row["lasts"],
+        )
+        for row in log
+        if str(row["token"]) not in told
+    ]
+    items = await crowd.desk.admin.fetch(
+        "SELECT i.id AS item, d.* FROM item i LEFT JOIN decision d ON d.item_id = i.id"
+    )
+    over: float = await crowd.desk.value(NOW)
+    return [*crowd.history, *unheard, *(_end(row, over) for row in items)]
+
+
+def _end(row: asyncpg.Record, over: float) -> Op:
+    return Op(
+        kind="end",
+        person=row["principal_id"] or 0,
+        item=row["item"],
+        token="",
+        invoked=over,
+        returned=over,
+        verdict_token=str(row["verdict_token"] or ""),
+        body=row["verdict"] or "",
+        decision=row["id"],
+    )
