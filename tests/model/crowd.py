@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from math import inf
 from typing import Any, TypeVar
 
@@ -78,20 +79,20 @@ class Client:
 
     async def work(self, times: int) -> None:
         for _ in range(times):
-            deeds = [self.claim] if self.lease is None else [self.decide] * 3
-            if self.lease is not None:
-                deeds += [self.renew, self.renew, self.release, self.forget, self.claim]
-            if self.crowd.shown:
-                deeds += [self.misuse]
-            if self.crowd.sent:
-                deeds += [self.repeat]
+            if self.lease is None:
+                deeds = [self.claim] * 4 + [self.claim_at_two_terminals] * 2
+            else:
+                deeds = [self.decide] * 4 + [self.renew, self.renew, self.release, self.forget]
+                deeds += [self.claim]
+            deeds += [self.misuse] if self.crowd.shown else []
+            deeds += [self.repeat] if self.crowd.sent else []
             await self.crowd.random.choice(deeds)()
 
-    async def call(self, op: Op, work: Coroutine[Any, Any, T]) -> T | None:
+    async def call(self, op: Op, work: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
         """Do it, and write down what is known of it; the answer only if there was one."""
         op = replace(op, invoked=await self.now())
         try:
-            answer = await self.crowd.cut(work)
+            answer = await self.crowd.cut(work())
         except (asyncio.CancelledError, OutcomeUnknownError):
             await self._note(replace(op, outcome="unknown", returned=inf))
         except LeaseHeld:
@@ -117,10 +118,14 @@ class Client:
         )
 
     async def claim(self) -> None:
-        queue = self.crowd.random.choice(["posts", "posts", "cases", "escalation"])
+        queue = self.crowd.random.choice(["posts"] * 4 + ["cases"] * 3 + ["escalation"])
         desk, began = self.crowd.desk, await self.now()
-        work = claim(desk.db, desk.policy, self.who, queue, self.key)
+        work = partial(claim, desk.db, desk.policy, self.who, queue, self.key)
         await self._took(began, await self.call(self.op("claim"), work))
+
+    async def claim_at_two_terminals(self) -> None:
+        async with _watching(self.crowd.desk) as watch:
+            await asyncio.gather(self.claim(), Client(self.crowd, self.who, watch).claim())
 
     async def _took(self, began: float, answer: ClaimAnswer | None) -> None:
         if answer is None or answer.lease is None:
@@ -166,7 +171,7 @@ class Client:
             body=said.verdict,
         )
         request = request_for(said, new_key() if then else None)
-        work = verdict(desk.db, desk.policy, self.who, str(said.item), request)
+        work = partial(verdict, desk.db, desk.policy, self.who, str(said.item), request)
         answer = await self.call(op, work)
         if answer is not None and then:
             await self._took(began, answer.answer.next)
@@ -176,7 +181,7 @@ class Client:
         assert lease is not None
         op = self.op("renew", int(lease.item_id), lease.lease_token)
         request = RenewRequest(lease_token=lease.lease_token)
-        await self.call(op, renew(desk.db, self.who, lease.item_id, request))
+        await self.call(op, partial(renew, desk.db, self.who, lease.item_id, request))
 
     async def release(self) -> None:
         lease, desk = self.lease, self.crowd.desk
@@ -185,7 +190,7 @@ class Client:
         op = self.op("release", int(lease.item_id), lease.lease_token)
         reason = self.crowd.random.choice([ReleaseReason.TECH, ReleaseReason.NEED_TIME])
         request = ReleaseRequest(lease_token=lease.lease_token, reason=reason)
-        await self.call(op, release(desk.db, self.who, lease.item_id, request))
+        await self.call(op, partial(release, desk.db, self.who, lease.item_id, request))
 
     async def forget(self) -> None:
         """Close the laptop: nobody hears of this lease again but by its running out."""
@@ -232,12 +237,10 @@ async def rush(crowd: Crowd, *, clients: int, times: int) -> None:
         watches = [await life.enter_async_context(_watching(crowd.desk)) for _ in range(clients)]
         background = asyncio.create_task(_background(crowd))
         try:
-            await asyncio.gather(
-                *(
-                    Client(crowd, crowd.people[number % len(crowd.people)], watch).work(times)
-                    for number, watch in enumerate(watches)
-                )
-            )
+            async with asyncio.TaskGroup() as group:
+                for number, watch in enumerate(watches):
+                    who = crowd.people[number % len(crowd.people)]
+                    group.create_task(Client(crowd, who, watch).work(times))
         finally:
             background.cancel()
             await asyncio.wait([background])
@@ -249,7 +252,8 @@ async def _background(crowd: Crowd) -> None:
     desk = crowd.desk
     while True:
         await desk.pass_time(timedelta(seconds=crowd.random.uniform(0, 25)))
-        for work in (redrive, apply_due, redrive):
+        workers = [apply_due] + [redrive] * (crowd.random.random() < 0.3)
+        for work in workers:
             with contextlib.suppress(*_NOT_DONE, OutcomeUnknownError):
                 await _cut_off(crowd, work(desk.db))
         await asyncio.sleep(0.02)
@@ -263,47 +267,3 @@ async def _cut_off(crowd: Crowd, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-
-
-async def final(crowd: Crowd) -> list[Op]:
-    """Return the history with what the database has to add when all is over.
-
-    That is the fate of each item, and the leases that were granted to claims without an answer.
-    """
-    told = {op.token for op in crowd.history if op.kind == "claim"}
-    log = await crowd.desk.admin.fetch(
-        "SELECT *, extract(epoch FROM at)::float8 AS began,"
-        " extract(epoch FROM expires_at - at)::float8 AS lasts"
-        " FROM lease_log WHERE happening = 'grant'"
-    )
-    unheard = [
-        Op(
-            kind="claim",
-            person=row["principal_id"],
-            item=row["item_id"],
-            token=str(row["token"]),
-            invoked=row["began"],
-            lasts=row["lasts"],
-        )
-        for row in log
-        if str(row["token"]) not in told
-    ]
-    items = await crowd.desk.admin.fetch(
-        "SELECT i.id AS item, d.* FROM item i LEFT JOIN decision d ON d.item_id = i.id"
-    )
-    over: float = await crowd.desk.value(NOW)
-    return [*crowd.history, *unheard, *(_end(row, over) for row in items)]
-
-
-def _end(row: asyncpg.Record, over: float) -> Op:
-    return Op(
-        kind="end",
-        person=row["principal_id"] or 0,
-        item=row["item"],
-        token="",
-        invoked=over,
-        returned=over,
-        verdict_token=str(row["verdict_token"] or ""),
-        body=row["verdict"] or "",
-        decision=row["id"],
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import asyncpg
@@ -104,7 +104,10 @@ async def copy(server: asyncpg.Connection[Any], name: str, template: str) -> Non
     await server.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY wal_log")
 
 
-async def prepare(cluster: Cluster, *, counted: bool = True) -> Ground:
+Staff = Mapping[str, frozenset[str]]
+
+
+async def prepare(cluster: Cluster, *, staff: Staff = STAFF, counted: bool = True) -> Ground:
     """Make the template. With `counted` time stands still until somebody counts on."""
     dsn = await cluster.empty()
     server = await asyncpg.connect(cluster.server.url())
@@ -113,7 +116,7 @@ async def prepare(cluster: Cluster, *, counted: bool = True) -> Ground:
     admin = await asyncpg.connect(dsn.admin, server_settings=SEARCH_PATH)
     async with Database(dsn.runtime, durable=False, true_clock=False) as database:
         desk = await set_up_desk(database, admin, policy_text())
-        people = [await _person(desk, name, rooms) for name, rooms in STAFF.items()]
+        people = [await _person(desk, name, rooms) for name, rooms in staff.items()]
     if counted:
         await admin.execute("SET ROLE fencepost_owner")
         await admin.execute(COUNTED_CLOCK)

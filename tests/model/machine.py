@@ -27,10 +27,11 @@ QUEUES = st.sampled_from(sorted(TERMS))
 VERDICTS = st.sampled_from(sorted(REASONS))
 PICK = st.integers(0, 6)
 """Which of the things of before: 0 is the newest."""
+OFF = st.sampled_from([-1, 0, 0, 0, 1])
 WHY = st.sampled_from([reason.value for reason in ReleaseReason])
 OFTEN = st.sampled_from(
     ["claim"] * 6 + ["wait"] * 4 + ["decide", "release", "renew", "redrive", "apply"] * 2
-    + ["enqueue", "resend", "look", "come back"]
+    + ["enqueue", "resend", "look", "come back", "two", "to the end"]
 )  # fmt: skip
 
 has_leases = precondition(lambda machine: machine.play.leases)
@@ -54,7 +55,7 @@ class QueueMachine(RuleBasedStateMachine):
     def pass_time(self, seconds: int) -> None:
         self.play.turn(seconds)
 
-    @rule(which=PICK, off=st.sampled_from([-1, 0, 0, 0, 1]))
+    @rule(which=PICK, off=OFF)
     def be_there_on_the_second(self, which: int, off: int) -> None:
         """Something ends: just then, or right beside it, somebody does what depends on it."""
         moments = self.play.moments()
@@ -67,6 +68,14 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(pick=PICK)
     def come_back_too_early(self, pick: int) -> None:
         self.play.come_back(pick)
+
+    @rule(pick=PICK, verdict=VERDICTS, off=OFF)
+    def decide_and_apply(self, pick: int, verdict: str, off: int) -> None:
+        self.play.decide_and_apply(pick, verdict, off)
+
+    @rule(pick=PICK)
+    def take_another_item(self, pick: int) -> None:
+        self.play.take_another(pick)
 
     @rule(queue=QUEUES, rank=st.integers(0, 12))
     def enqueue(self, queue: str, rank: int) -> None:
@@ -182,6 +191,8 @@ class QueueMachine(RuleBasedStateMachine):
             "claim": lambda: self.play.claim_something(who),
             "wait": lambda: self.be_there_on_the_second(which=pick, off=(-1, 0, 0, 1)[who]),
             "come back": lambda: self.play.come_back(pick),
+            "two": lambda: self.play.take_another(pick),
+            "to the end": lambda: self.play.decide_and_apply(pick, verdict, (-1, 0, 0, 1)[who]),
             "redrive": self.play.redrive,
             "apply": self.play.apply,
             "enqueue": lambda: self.play.enqueue(sorted(TERMS)[pick % 2], who),

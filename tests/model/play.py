@@ -126,6 +126,29 @@ class Play:
             self.turn(item.expires - self.world.now)
         self.claim(who, item.queue)
 
+    def decide_and_apply(self, pick: int, verdict: str, off: int) -> None:
+        """A verdict takes effect on the very second at which its undo window ends."""
+        if not self.leases:
+            return
+        lease = self.shown(pick)
+        self.say(lease["who"], saying(lease, verdict))
+        due = [self.world.decisions[pk].due for pk in self.world.waiting]
+        if due:
+            self.turn(max(0, due[-1] + off - 1 - self.world.now))
+            self.apply()
+
+    def take_another(self, pick: int) -> None:
+        """Somebody's time runs out, he takes another item, and wants more time for the first."""
+        if not self.leases:
+            return
+        lease = self.shown(pick)
+        who, item = lease["who"], self.world.items[lease["item"]]
+        if item.expires is not None and not self.world.run_out(item):
+            self.turn(item.expires - self.world.now)
+        key = item.key if pick % 3 == 0 else None  # or he means the first, and asks once more
+        self.claim(who, "posts" if pick % 2 else item.queue, key)
+        self.renew(lease, who)
+
     # --- What was seen --------------------------------------------------------------------------
 
     def shown(self, pick: int) -> dict[str, Any]:

@@ -31,8 +31,8 @@ class Terms:
 
 ALL = ("approve", "limit", "reject", "escalate")
 TERMS = {
-    "posts": Terms(threshold=2, above="escalation", verdicts=ALL),
-    "cases": Terms(threshold=3, above="escalation", verdicts=ALL, ttl=90, cooldown=40),
+    "posts": Terms(threshold=3, above="escalation", verdicts=ALL),
+    "cases": Terms(threshold=2, above="escalation", verdicts=ALL, ttl=90, cooldown=40),
     "escalation": Terms(threshold=2, above=None, verdicts=ALL[:3]),
 }
 

@@ -15,7 +15,7 @@ from tests.model.machine import machine_on
 from tests.support.postgres import Cluster
 
 EVERY_DAY = settings(
-    max_examples=25,
+    max_examples=30,
     stateful_step_count=24,
     deadline=None,
     derandomize=True,

@@ -8,22 +8,24 @@ from dataclasses import replace
 
 import pytest
 
-from tests.model.crowd import Crowd, final, rush
-from tests.model.ground import Ground, prepare
+from tests.model.aftermath import final
+from tests.model.crowd import Crowd, rush
+from tests.model.ground import EVERYWHERE, Ground, prepare
 from tests.model.history import Op, faults
 from tests.support.postgres import Cluster
 from tests.support.trail import assert_every_chain_is_whole
 
-ITEMS = {"posts": 14, "cases": 8}
+ITEMS = {"posts": 40, "cases": 20}
 
 
 @pytest.fixture(scope="module")
 async def ground(cluster: Cluster) -> Ground:
-    return await prepare(cluster, counted=False)
+    staff = {f"p{number}": EVERYWHERE for number in range(6)}
+    return await prepare(cluster, staff=staff, counted=False)
 
 
 async def history_of_a_rush(ground: Ground, seed: int, *, times: int) -> list[Op]:
-    """Let eight clients of four people race for a while; check what can be checked at once."""
+    """Let eight clients of six people race for a while; check what can be checked at once."""
     async with ground.desk(size=12) as desk:
         crowd = Crowd(desk, ground.people, random.Random(seed))
         for queue, count in ITEMS.items():
@@ -51,13 +53,13 @@ def overlapping(spans: list[tuple[float, float]]) -> int:
 
 
 async def test_what_racing_clients_saw_can_be_explained(ground: Ground) -> None:
-    history = await history_of_a_rush(ground, 1, times=30)
+    history = await history_of_a_rush(ground, 1, times=40)
     seen = Counter((op.kind, op.outcome) for op in history)
     assert faults(history) == []
-    assert seen["claim", "ok"] > 20, seen
-    assert seen["verdict", "ok"] > 20, seen
+    assert seen["claim", "ok"] > 10, seen
+    assert seen["verdict", "ok"] > 10, seen
     assert seen["verdict", "refused"] > 5, seen
-    assert sum(count for (_, outcome), count in seen.items() if outcome == "unknown") > 5, seen
+    assert sum(count for (_, outcome), count in seen.items() if outcome == "unknown") > 2, seen
     assert_that_spoiling_it_is_noticed(history)
 
 
