@@ -29,6 +29,8 @@ PICK = st.integers(0, 6)
 """Which of the things of before: 0 is the newest."""
 OFF = st.sampled_from([-1, 0, 0, 0, 1])
 WHY = st.sampled_from([reason.value for reason in ReleaseReason])
+WRONG = ("nobody", "evidence", "reason", "token", "item")
+CHANGED = ("nothing", "nothing", "verdict", "note", "evidence", "lease", "item")
 OFTEN = st.sampled_from(
     ["claim"] * 6 + ["wait"] * 4 + ["decide", "release", "renew", "redrive", "apply"] * 2
     + ["enqueue", "resend", "look", "come back", "two", "to the end"]
@@ -119,7 +121,7 @@ class QueueMachine(RuleBasedStateMachine):
         pick=PICK,
         who=PERSON,
         verdict=VERDICTS,
-        wrong=st.sampled_from(["nobody", "evidence", "reason", "token", "item"]),
+        wrong=st.sampled_from(WRONG),
     )
     def misuse(self, pick: int, who: int, verdict: str, wrong: str) -> None:
         """Anybody shows any old token, and gets one thing or another wrong."""
@@ -135,9 +137,7 @@ class QueueMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.play.sent)
     @rule(
         pick=PICK,
-        changed=st.sampled_from(
-            ["nothing", "nothing", "verdict", "note", "evidence", "lease", "item"]
-        ),
+        changed=st.sampled_from(CHANGED),
         by_another=st.booleans(),
         then=st.booleans(),
     )

@@ -95,7 +95,7 @@ def release(world: World, person: int, pk: int, token: str, reason: str) -> Told
 
 
 def verdict(world: World, person: int, said: Saying, decision: int | None) -> Told:
-    """Replay, fence, owner, evidence, lateness, reason, and only then the decision.
+    """Replay, fence, owner, lateness, evidence, reason, and only then the decision.
 
     `decision` is the id that the database gave it, if it recorded one.
     """
@@ -120,10 +120,10 @@ def verdict(world: World, person: int, said: Saying, decision: int | None) -> To
 
 def _refused(world: World, item: Item, said: Saying) -> Told | None:
     terms = TERMS[item.queue]
-    if said.evidence != world.evidence[item.content]:
-        return Told("evidence_changed", {"evidence": world.evidence[item.content]})
     if _late(world, item) > terms.late_cap:
         return Told("stale_lease", {"late_cap": terms.late_cap})
+    if said.evidence != world.evidence[item.content]:
+        return Told("evidence_changed", {"evidence": world.evidence[item.content]})
     if said.verdict not in terms.verdicts or said.reason not in world.reasons[said.verdict]:
         return Told("reason_not_admitted", {})
     return None

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.model.day import long_day
 from tests.model.ground import Ground, prepare
 from tests.model.machine import machine_on
 from tests.support.postgres import Cluster
 
 EVERY_DAY = settings(
-    max_examples=30,
+    max_examples=20,
     stateful_step_count=24,
     deadline=None,
     derandomize=True,
@@ -24,7 +25,7 @@ EVERY_DAY = settings(
     suppress_health_check=list(HealthCheck),
 )
 DEEP = settings(
-    max_examples=300,
+    max_examples=200,
     stateful_step_count=30,
     deadline=None,
     print_blob=True,
@@ -35,6 +36,15 @@ DEEP = settings(
 @pytest.fixture(scope="module")
 async def ground(cluster: Cluster) -> Ground:
     return await prepare(cluster)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_a_long_day_goes_as_the_model_says(ground: Ground, seed: int) -> None:
+    machine = machine_on(ground)()
+    try:
+        long_day(machine, seed, deeds=300)
+    finally:
+        machine.play.close()
 
 
 def test_the_queue_does_what_its_model_does(ground: Ground) -> None:
