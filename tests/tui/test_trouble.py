@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import json
 from pathlib import Path
 from typing import Any
@@ -288,8 +289,9 @@ async def test_a_server_out_of_reach_is_asked_until_it_answers(folder: Path) -> 
     server.fail("claim", *[cut] * 3)
     app = application(server, folder)
     async with running(app) as pilot:
-        await pilot.pause(0.8)
-        await armed(pilot)
+        end = time.monotonic() + 20
+        while "p-8f31c2" not in shown(app) and time.monotonic() < end:
+            await pilot.pause(0.05)
         assert "p-8f31c2" in shown(app)
     claims = {body["claim_key"] for path, body in server.bodies if path.endswith("claim")}
     assert len(claims) == 1
