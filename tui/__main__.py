@@ -13,7 +13,8 @@ from tui.app import RELEASE_SECONDS, FencepostApp
 from tui.crash import write_report
 from tui.desk import Desk
 from tui.journal import Journal
-from tui.settings import Settings, SettingsError, read
+from tui.safe_text import safe_line
+from tui.settings import Settings, SettingsError, read, undrawable
 
 BAD_SETTINGS = 78
 NO_TERMINAL = 69
@@ -31,6 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
         return BAD_SETTINGS
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         return _no_terminal()
+    if (term := undrawable()) is not None:
+        return _plain_terminal(term)
     app = FencepostApp(settings, Desk(client, journal))
     line = app.run()
     if app.failure is not None:
@@ -49,6 +52,16 @@ def _no_terminal() -> int:
     print(
         "fencepost: this needs a terminal to draw on; one of its streams is redirected",
         file=seen,
+    )
+    return NO_TERMINAL
+
+
+def _plain_terminal(term: str) -> int:
+    """Refuse where cursor and colours mean nothing: the screen would come out as noise."""
+    print(  # noqa: T201  (there is no screen yet)
+        f"fencepost: this terminal can't be drawn on (TERM is {safe_line(term)}); "
+        "use another, or set TERM to what it is, such as xterm-256color",
+        file=sys.stderr,
     )
     return NO_TERMINAL
 

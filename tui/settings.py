@@ -18,6 +18,7 @@ _VIEWS = {
     "lead": "Open the lead's cockpit: the health of every queue.",
 }
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+_PLAIN_TERMINALS = ("", "dumb", "unknown")
 
 
 class SettingsError(Exception):
@@ -55,6 +56,12 @@ def read(arguments: list[str]) -> Settings:
         hint=asked.hint or "",
         state_dir=Path(platformdirs.user_state_dir("fencepost", appauthor=False)),
     )
+
+
+def undrawable() -> str | None:
+    """Return what TERM says of a terminal that no screen can be drawn on, else None."""
+    term = os.environ.get("TERM", "")
+    return (term or "not set") if term in _PLAIN_TERMINALS else None
 
 
 def _parser(view: str | None) -> argparse.ArgumentParser:

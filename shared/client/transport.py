@@ -63,10 +63,19 @@ class Exchange:
             async with self._http.stream(method, path, content=body, headers=headers) as response:
                 data = await _read(response)
         except httpx.TransportError as error:
-            raise Unreachable(f"no answer from the server ({type(error).__name__})") from None
+            raise Unreachable(_plain(error)) from None
         if response.status_code in _OK:
             return data, response.headers
         raise _refusal(response, data)
+
+
+def _plain(error: httpx.TransportError) -> str:
+    """Return in plain words why there was no answer."""
+    if isinstance(error, httpx.TimeoutException):
+        return "no answer from the server in time"
+    if isinstance(error, httpx.ConnectError):
+        return "no answer from the server; it can't be reached"
+    return "no answer from the server; the connection broke"
 
 
 async def _read(response: httpx.Response) -> bytes:

@@ -42,8 +42,8 @@ async def test_rank_versions_hash_and_lease_are_there_at_a_roomy_size(
     async with running(app, size):
         text = " ".join(shown(app).split())
     for words in (
-        "priority 607.7 = 60×10", "policy standard-1", "evidence ", "1 of", "arson-lexicon",
-        "«cans and a", "counts as a", "┆ low",
+        "priority 607.7 = 60×10", "policy standard-1", "evidence ", "lease 2 of this item",
+        "arson-lexicon", "«cans and a", "counts as a", "┆ low",
     ):  # fmt: skip
         assert words in text, words
 
@@ -183,7 +183,7 @@ async def test_an_empty_queue_says_who_holds_what_and_enter_claims(folder: Path)
     app = application(server, folder)
     async with running(app) as pilot:
         text = shown(app)
-        assert "Nothing waiting for you in posts." in text
+        assert "Nothing waiting for you in Posts." in text
         assert "2 in review by others; the next of these leases runs out in 1:12." in text
         assert "3 wait that are not for you to decide." in text
         server.waiting.append(POST)
@@ -204,7 +204,7 @@ async def test_an_empty_queue_claims_nothing_by_itself(folder: Path) -> None:
             review(app).tick()
         await pilot.pause(0.1)
         assert server.mine is None
-        assert "1 wait in posts now." in shown(app)
+        assert "1 wait in Posts now." in shown(app)
 
 
 async def test_without_a_queue_the_first_screen_asks_for_one(folder: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from tests.tui.drive import (
     SERVER,
     Clock,
     application,
-    armed,
     decide,
     press,
     review,

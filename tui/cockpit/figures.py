@@ -42,10 +42,11 @@ def _waiting(health: Health) -> Card:
     waiting = sum(queue.waiting for queue in health.queues)
     done = health.decided_last_hour
     much = waiting > max(done, 1)
-    against = (f"{done}/h decided", f"{done}/h done")
-    if much:
-        against = (f"more than {against[0]}", f"> {against[0]}", f"> {against[1]}")
-    return Card("Waiting", WATCH if much else GOOD, str(waiting), against)
+    plain = f"{done}/h decided"
+    if not much:
+        return Card("Waiting", GOOD, str(waiting), (plain,))
+    against = (f"more than {plain}", f"> {plain}", f"> {done}/h done")
+    return Card("Waiting", WATCH, str(waiting), against)
 
 
 def _oldest(health: Health) -> Card:
@@ -115,12 +116,6 @@ def _reason(card: Card, room: int) -> Content:
     return roomiest(room, *choices)
 
 
-SHORT_WORDS = (
-    ("!", "more waits than an hour decides, or the oldest is near its SLA"),
-    ("escalating", "left undecided so often that they move up (esc.)"),
-    ("gave up", "effects that failed and are not tried again (dead)"),
-)
-"""What the help explains."""
 _HEADS = ("waiting", "in review", "lapsed", "escalating", "oldest", "SLA", "standing")
 _WIDTHS = (8, 10, 7, 11, 9, 9, 10)
 _LEAST_NAME = 6

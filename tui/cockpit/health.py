@@ -11,11 +11,12 @@ from shared.problems import ProblemCode
 from shared.wire.cockpit import Health
 from tui.background import begin
 from tui.clock import local_words
-from tui.cockpit.figures import SHORT_WORDS, card_rows, cards, histogram_rows, table_rows
+from tui.cockpit.explained import lead_help
+from tui.cockpit.figures import card_rows, cards, histogram_rows, table_rows
 from tui.desk import Desk, words_of
 from tui.keymap import LEAD, lookup
 from tui.state.countdown import clock_words
-from tui.widgets.card import Card, help_card
+from tui.widgets.card import Card
 from tui.widgets.paint import Content, Line, cap, fit, glue, lines, spread, words
 from tui.widgets.pane import Pane
 
@@ -144,10 +145,7 @@ class HealthScreen(Screen[None]):
         self._line("status").show(fit(self._status(), width))
         self._line("verdicts").show(_keys(width))
         card = self.query_one(Card)
-        if self.helping:
-            card.draw(*_help())
-        else:
-            card.hide()
+        card.draw(*lead_help()) if self.helping else card.hide()
 
     @property
     def stale(self) -> bool:
@@ -193,13 +191,6 @@ class HealthScreen(Screen[None]):
         return words(
             f" {waiting} verdict{'s' * (waiting != 1)} recorded and not yet due.", "$muted"
         )
-
-
-def _help() -> tuple[Content, list[Content]]:
-    """Return the keys, and what the short words on the cards stand for."""
-    title, rows = help_card(LEAD, ())
-    meant = [glue(words(f"{name}: ", "bold"), words(text)) for name, text in SHORT_WORDS]
-    return title, [*rows, words(""), *meant]
 
 
 def _keys(width: int) -> Content:

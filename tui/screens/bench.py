@@ -127,6 +127,11 @@ class Bench(Screen[None]):
         views = self.me.queues if self.me is not None else ()
         return next((view for view in views if view.queue == queue), None)
 
+    def title_of(self, queue: str) -> str:
+        """Return what people call a queue; its name until that is known."""
+        view = self.view(queue)
+        return view.title if view is not None else queue
+
 
 def shown_item(session: Session) -> Held | None:
     """Return the item on the screen; it stays there under the dialogs."""

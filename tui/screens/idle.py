@@ -55,7 +55,7 @@ def _signing_in(bench: Bench) -> list[Content]:
 
 def _claiming(bench: Bench, session: Claiming) -> list[Content]:
     if session.trouble is None:
-        return [words(f"Claiming the next item of {bench.queue_name} …", "$muted")]
+        return [words(f"Claiming the next item of {bench.title_of(bench.queue_name)} …", "$muted")]
     since = clock_words(bench.desk.now() - session.trouble.since)
     return [
         words(f"○ Offline {since}: {session.trouble.words}", "bold $reject"),
@@ -77,7 +77,7 @@ def _idle(bench: Bench, session: Idle) -> list[Content]:
     if session.why is Why.DISTRESS:
         return [*rows, words(""), _key("enter", "next item, when you are ready")]
     if bench.queue_name:
-        rows += [words(""), _key("enter", f"claim from {bench.queue_name}")]
+        rows += [words(""), _key("enter", f"claim from {bench.title_of(bench.queue_name)}")]
     rows += [_key("Q", "another queue" if bench.queue_name else "choose a queue")]
     others = [
         view for view in (bench.me.queues if bench.me else ()) if view.queue != bench.queue_name
@@ -116,10 +116,11 @@ def _empty(bench: Bench) -> list[Content]:
     figures = bench.figures
     if figures is None:
         return [words("Nothing came back.", "bold")]
+    title = bench.title_of(figures.queue)
     if figures.free > figures.not_for_you:
-        rows = [words(f"{figures.free - figures.not_for_you} wait in {figures.queue} now.", "bold")]
+        rows = [words(f"{figures.free - figures.not_for_you} wait in {title} now.", "bold")]
     else:
-        rows = [words(f"Nothing waiting for you in {figures.queue}.", "bold")]
+        rows = [words(f"Nothing waiting for you in {title}.", "bold")]
     if figures.held:
         when = ""
         if figures.free_in_ms is not None:

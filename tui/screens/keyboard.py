@@ -120,10 +120,13 @@ class Keyboard(Switcher):
             self.start_renewal(self.session.held)
 
     def do_pause(self) -> None:
-        """Pause after this item, or go on."""
-        self.paused = not self.paused
-        if not self.paused and isinstance(self.session, Idle) and self.queue_name:
-            self.start_claim()
+        """Pause after the item that is here or being asked for; or end the pause."""
+        if not isinstance(self.session, (Idle, Unshowable)):
+            self.paused = not self.paused
+        elif self.paused and self.queue_name:
+            self.do_go_on()
+        else:
+            self.said = "No item is held, and no time runs: there is nothing to pause after."
 
     def do_go_on(self) -> None:
         """Claim, when there is no item."""

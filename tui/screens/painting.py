@@ -79,13 +79,13 @@ class Painter(Keyboard):
             return
         width, now = self.app.size.width, self.desk.now()
         name = self.me.name if self.me is not None else "signing in"
-        view = self.view(self.queue_name)
+        held = shown_item(self.session)
         standing = Standing(
-            queue=view.title if view is not None else self.queue_name,
-            name=name, figures=self.figures, done=self.done, live=self.live, paused=self.paused,
+            queue=self.title_of(self.queue_name),
+            name=name, figures=self.figures, done=self.done, live=self.live,
+            paused=self.paused and held is not None,
         )  # fmt: skip
         self._line("header").show(header(standing, width))
-        held = shown_item(self.session)
         self._line("lease").show(lease_bar(held, now, width))
         self._line("status").show(fit(self._status(now, width), width))
         if held is None:

@@ -31,11 +31,12 @@ class PickerView(Line):
             return
         subject = picker.offer.subject
         role = VERDICT_ROLES[subject] if isinstance(subject, Verdict) else "$text"
-        name = "GIVE BACK" if not isinstance(subject, Verdict) else str(subject).upper()
+        decides = isinstance(subject, Verdict)
+        asked = f"  {content_id}: why?" if decides else f": give it back, why?  {content_id}"
         self.styles.border = ("tall", self.app.theme_variables[role.removeprefix("$")])
         part = words(f"  seen {seen}%", "$review") if seen < 100 else words("")  # noqa: PLR2004
         self.caption(
-            glue(words(name, f"bold {role}"), words(f"  {content_id}: why?"), part),
+            glue(words(str(subject).upper(), f"bold {role}"), words(asked), part),
             words(f"{_digits(picker)} · ↑↓ then enter · another letter changes · esc back"),
         )
         width = max(self.app.size.width - 4, 20)

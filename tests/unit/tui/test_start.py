@@ -241,3 +241,28 @@ def test_every_text_can_be_read_on_every_ground(name: str) -> None:
             assert contrast(palette[role], palette[ground]) >= 4.5, (role, ground)
     for role in ("approve", "review", "reject", "escalate", "hit", "text"):
         assert contrast(palette["cap"], palette[role]) >= 4.5, f"key cap on {role}"
+
+
+# terminals
+
+
+@pytest.mark.parametrize("term", ["dumb", "", None])
+def test_nothing_is_drawn_on_a_terminal_that_cannot_be_drawn_on(
+    term: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streams = {name: Stream(terminal=True) for name in ("stdin", "stdout", "stderr")}
+    for name, stream in streams.items():
+        monkeypatch.setattr(f"sys.{name}", stream)
+    monkeypatch.delenv("TERM", raising=False)
+    if term is not None:
+        monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr("tui.__main__.FencepostApp", drawn)
+    assert main(["lead", "--key-file", str(key_file(tmp_path))]) == NO_TERMINAL
+    told = streams["stderr"].getvalue()
+    assert f"TERM is {term or 'not set'}" in told
+    assert told.count("\n") == 1
+    assert not streams["stdout"].getvalue()
+
+
+def drawn(*_: object) -> None:
+    raise AssertionError("it began to draw")
