@@ -217,10 +217,15 @@ def _outgoing(effected: _Effected) -> list[Outgoing]:
         model_version=row.model_version,
         supersedes=row.supersedes,
     )
+    return outgoing(row.content_pk, taken)
+
+
+def outgoing(content_pk: int, taken: Taken) -> list[Outgoing]:
+    """Return what a decision that takes effect puts into the outbox; a submission asks here too."""
     return [
         Outgoing(
-            decision_pk=row.decision_pk,
-            content_pk=row.content_pk,
+            decision_pk=taken.decision_id,
+            content_pk=content_pk,
             kind=effect.kind.value,
             key=effect.key,
             payload=effect.payload,

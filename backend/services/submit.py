@@ -18,12 +18,13 @@ from backend.db.content import Admitted, admit_contents
 from backend.db.event import insert_events
 from backend.domain.identity import Identity
 from backend.domain.ledger import GENESIS, Event, Fact, chain
-from backend.domain.outcome import Taken, effects_for
+from backend.domain.outcome import Taken
 from backend.domain.policy import Policy
 from backend.domain.refusals import ContentExists
 from backend.domain.states import next_state
 from backend.domain.submission import CheckedContent
 from backend.services.admission import Admission, admit_case, admit_content
+from backend.services.apply import outgoing
 from backend.services.known import Known, look_up
 from shared.vocabulary import AppliedResult, ContentState, EventType, Outcome
 from shared.wire.content import Receipt
@@ -173,8 +174,8 @@ async def _write(conn: Any, policy: Policy, who: Identity, effected: Sequence[_E
         if one.admitted.decision_pk is not None
     ]
     if results:
-        outgoing = [out for one in effected for out in _outgoing(policy, who, one)]
-        await apply_decisions(conn, results, advances, outgoing)
+        told = [out for one in effected for out in _outgoing(policy, who, one)]
+        await apply_decisions(conn, results, advances, told)
     else:
         await advance_contents(conn, advances)
 
@@ -209,16 +210,7 @@ def _outgoing(policy: Policy, who: Identity, effected: _Effected) -> list[Outgoi
         policy_version=policy.version,
         model_version=effected.admission.row.model_version,
     )
-    return [
-        Outgoing(
-            decision_pk=admitted.decision_pk,
-            content_pk=admitted.content_pk,
-            kind=effect.kind.value,
-            key=effect.key,
-            payload=effect.payload,
-        )
-        for effect in effects_for(taken)
-    ]
+    return outgoing(admitted.content_pk, taken)
 
 
 def _receipt(
