@@ -33,6 +33,9 @@ class ProblemCode(StrEnum):
     VERDICT_CONFLICT = "verdict_conflict"
     REASON_NOT_ADMITTED = "reason_not_admitted"
     CONTENT_EXISTS = "content_exists"
+    NO_OPEN_ITEM = "no_open_item"
+    NOT_REOPENABLE = "not_reopenable"
+    QUEUE_DRAINING = "queue_draining"
     # 429, 5xx: the system
     BUSY = "busy"
     OUTCOME_UNKNOWN = "outcome_unknown"

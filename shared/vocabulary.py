@@ -94,6 +94,7 @@ class ItemSource(StrEnum):
     APPEAL = "appeal"
     EVIDENCE = "evidence"
     RULE = "rule"
+    REOPEN = "reopen"
     SECOND_LOOK = "second_look"
     GOLDEN = "golden"
 
@@ -119,8 +120,6 @@ class ReleaseReason(StrEnum):
     DISTRESS = "distress"
     CONFLICT = "conflict"
     LANGUAGE = "language"
-    UNDO = "undo"
-    TAKE_BACK = "take_back"
 
 
 COUNTED_RELEASES = frozenset(
@@ -133,6 +132,32 @@ Signing off counts: a closed terminal is the plainest way to leave an item to so
 
 
 @unique
+class ParkReason(StrEnum):
+    """Why a person sets an item aside until a date or new evidence."""
+
+    AWAIT_PRODUCER = "await_producer"
+    AWAIT_EVIDENCE = "await_evidence"
+    AWAIT_DATE = "await_date"
+
+
+@unique
+class TakeBackReason(StrEnum):
+    """Why a lead takes a lease back."""
+
+    HOLDER_AWAY = "holder_away"
+    CONFLICT = "conflict"
+    REASSIGN = "reassign"
+    MISTAKE = "mistake"
+
+
+LEASE_REASONS = frozenset(
+    {word.value for kind in (ReleaseReason, ParkReason, TakeBackReason) for word in kind}
+    | {"undo", "take_back"}
+)
+"""Every reason that the lease log may name; the last two are the house's own."""
+
+
+@unique
 class LeaseHappening(StrEnum):
     """What can happen to a lease; the lease log holds one row for each."""
 
@@ -142,6 +167,10 @@ class LeaseHappening(StrEnum):
     LAPSE = "lapse"
     TAKE_OVER = "take_over"
     TAKE_BACK = "take_back"
+    PARK = "park"
+    WAKE = "wake"
+    MOVE = "move"
+    ESCALATE = "escalate"
     WITHDRAW = "withdraw"
 
 
@@ -188,18 +217,26 @@ class EventType(StrEnum):
 
     CONTENT_SUBMITTED = "content.submitted"
     CONTENT_RESUBMITTED = "content.resubmitted"
+    CONTENT_WITHDRAWN = "content.withdrawn"
     DECISION_RECORDED = "decision.recorded"
     DECISION_APPLIED = "decision.applied"
     DECISION_SKIPPED = "decision.skipped"
+    EVIDENCE_REVISED = "evidence.revised"
+    EVIDENCE_VIEWED = "evidence.viewed"
     ITEM_QUEUED = "item.queued"
     ITEM_ESCALATED = "item.escalated"
+    ITEM_PARKED = "item.parked"
+    ITEM_MOVED = "item.moved"
     ITEM_WITHDRAWN = "item.withdrawn"
     VERDICT_REFUSED = "verdict.refused"
 
 
 @unique
 class ItemNow(StrEnum):
-    """What is true of an item whose lease turned out stale."""
+    """What is true of an item whose lease turned out stale.
+
+    `taken_over`: the asker holds it himself, under a newer token, in another terminal.
+    """
 
     FREE = "free"
     LEASED = "leased"
@@ -208,4 +245,40 @@ class ItemNow(StrEnum):
     ESCALATED = "escalated"
     WITHDRAWN = "withdrawn"
     TAKEN_BACK = "taken_back"
+    TAKEN_OVER = "taken_over"
     PARKED = "parked"
+
+
+@unique
+class NewsKind(StrEnum):
+    """What the live stream tells; ids only, and never the truth itself: that is asked for."""
+
+    EVIDENCE_CHANGED = "evidence_changed"
+    LEASE_REVOKED = "lease_revoked"
+    ITEM_WITHDRAWN = "item_withdrawn"
+    ITEM_RESOLVED = "item_resolved"
+    QUEUE_DEPTH = "queue_depth"
+    RESYNC = "resync"
+
+
+@unique
+class BulkResult(StrEnum):
+    """What a bulk deed of a lead came to for one item."""
+
+    DONE = "done"
+    UNCHANGED = "unchanged"
+    RESOLVED = "resolved"
+    NOT_FOUND = "not_found"
+    FORBIDDEN = "forbidden"
+    REFUSED = "refused"
+
+
+@unique
+class ItemList(StrEnum):
+    """The lists of items that leads page through."""
+
+    WAITING = "waiting"
+    HELD = "held"
+    PARKED = "parked"
+    STUCK = "stuck"
+    UNCLAIMABLE = "unclaimable"

@@ -154,6 +154,36 @@ CREATE TABLE fencepost.applied (
 
 ALTER TABLE fencepost.applied OWNER TO fencepost_owner;
 
+CREATE TABLE fencepost.attachment (
+    content_id bigint NOT NULL,
+    revision integer NOT NULL,
+    place integer NOT NULL,
+    tenant_id bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    CONSTRAINT attachment_place_check CHECK (((place >= 1) AND (place <= 20)))
+);
+
+ALTER TABLE fencepost.attachment OWNER TO fencepost_owner;
+
+CREATE TABLE fencepost.blob (
+    tenant_id bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    media_type text NOT NULL,
+    size integer NOT NULL,
+    bytes bytea,
+    created_by bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT fencepost.clock() NOT NULL,
+    erased_at timestamp with time zone,
+    CONSTRAINT blob_is_there_or_erased CHECK (((bytes IS NULL) = (erased_at IS NOT NULL))),
+    CONSTRAINT blob_media_type_check CHECK ((media_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/gif'::text, 'image/webp'::text, 'application/pdf'::text, 'text/plain'::text]))),
+    CONSTRAINT blob_sha256_check CHECK ((length(sha256) = 32)),
+    CONSTRAINT blob_size_check CHECK (((size >= 1) AND (size <= 16777216))),
+    CONSTRAINT digest_is_true CHECK (((bytes IS NULL) OR ((sha256(bytes) = sha256) AND (length(bytes) = size))))
+);
+ALTER TABLE ONLY fencepost.blob ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+ALTER TABLE fencepost.blob OWNER TO fencepost_owner;
+
 CREATE TABLE fencepost.category (
     tenant_id bigint NOT NULL,
     name fencepost.word NOT NULL
@@ -184,6 +214,7 @@ CREATE TABLE fencepost.content (
     received_at timestamp with time zone DEFAULT fencepost.clock() NOT NULL,
     decided_at timestamp with time zone,
     updated_at timestamp with time zone DEFAULT fencepost.clock() NOT NULL,
+    withdrawn_at timestamp with time zone,
     CONSTRAINT content_actor_check CHECK ((actor = ANY (ARRAY['rules'::text, 'model'::text, 'reviewer'::text, 'appeal'::text]))),
     CONSTRAINT content_author_followers_check CHECK ((author_followers >= 0)),
     CONSTRAINT content_author_id_check CHECK (((length(author_id) >= 1) AND (length(author_id) <= 128))),
@@ -281,7 +312,7 @@ CREATE TABLE fencepost.event (
     recorded_at timestamp with time zone DEFAULT fencepost.clock() NOT NULL,
     CONSTRAINT event_prev_hash_check CHECK ((length(prev_hash) = 32)),
     CONSTRAINT event_seq_check CHECK ((seq >= 1)),
-    CONSTRAINT event_type_check CHECK ((type = ANY (ARRAY['content.submitted'::text, 'content.resubmitted'::text, 'decision.recorded'::text, 'decision.applied'::text, 'decision.skipped'::text, 'item.queued'::text, 'item.escalated'::text, 'item.withdrawn'::text, 'verdict.refused'::text]))),
+    CONSTRAINT event_type_check CHECK ((type = ANY (ARRAY['content.submitted'::text, 'content.resubmitted'::text, 'content.withdrawn'::text, 'decision.recorded'::text, 'decision.applied'::text, 'decision.skipped'::text, 'evidence.revised'::text, 'evidence.viewed'::text, 'item.queued'::text, 'item.escalated'::text, 'item.parked'::text, 'item.moved'::text, 'item.withdrawn'::text, 'verdict.refused'::text]))),
     CONSTRAINT first_follows_nothing CHECK (((seq > 1) OR (prev_hash = decode(repeat('00'::text, 32), 'hex'::text)))),
     CONSTRAINT hash_is_true CHECK ((hash = sha256((('\x00'::bytea || prev_hash) || canonical))))
 );
@@ -366,6 +397,10 @@ CREATE TABLE fencepost.item (
     wake_at timestamp with time zone,
     evidence_revision integer NOT NULL,
     resolved_at timestamp with time zone,
+    terminal text,
+    sla_from timestamp with time zone DEFAULT fencepost.clock(),
+    parked_at timestamp with time zone,
+    moved_at timestamp with time zone,
     CONSTRAINT at_rest_has_no_token CHECK (((state = ANY (ARRAY['queued'::text, 'leased'::text])) OR (fence_token IS NULL))),
     CONSTRAINT item_base_check CHECK (((base > '-Infinity'::double precision) AND (base < 'Infinity'::double precision))),
     CONSTRAINT item_lease_count_check CHECK ((lease_count >= 0)),
@@ -373,11 +408,18 @@ CREATE TABLE fencepost.item (
     CONSTRAINT item_resolution_check CHECK ((resolution = ANY (ARRAY['decided'::text, 'withdrawn'::text]))),
     CONSTRAINT item_round_check CHECK ((round >= 1)),
     CONSTRAINT item_severity_check CHECK (((severity >= 0) AND (severity <= 1000))),
-    CONSTRAINT item_source_check CHECK ((source = ANY (ARRAY['engine'::text, 'case'::text, 'escalation'::text, 'undo'::text, 'appeal'::text, 'evidence'::text, 'rule'::text, 'second_look'::text, 'golden'::text]))),
+    CONSTRAINT item_source_check CHECK ((source = ANY (ARRAY['engine'::text, 'case'::text, 'escalation'::text, 'undo'::text, 'appeal'::text, 'evidence'::text, 'rule'::text, 'reopen'::text, 'second_look'::text, 'golden'::text]))),
     CONSTRAINT item_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'leased'::text, 'parked'::text, 'resolved'::text]))),
+    CONSTRAINT item_terminal_check CHECK ((terminal ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text)),
     CONSTRAINT leased_is_whole CHECK (((state <> 'leased'::text) OR (num_nonnulls(owner, fence_token, lease_expires, leased_at) = 4))),
     CONSTRAINT only_leased_expires CHECK (((state = 'leased'::text) OR (lease_expires IS NULL))),
-    CONSTRAINT only_parked_wakes CHECK (((state = 'parked'::text) OR (wake_at IS NULL))),
+    CONSTRAINT only_owned_has_terminal CHECK (((terminal IS NULL) OR (owner IS NOT NULL))),
+    CONSTRAINT open_has_sla CHECK (((state = 'resolved'::text) OR (sla_from IS NOT NULL))),
+    CONSTRAINT parked_is_whole CHECK ((num_nonnulls(wake_at, parked_at) =
+CASE
+    WHEN (state = 'parked'::text) THEN 2
+    ELSE 0
+END)),
     CONSTRAINT resolved_says_how CHECK ((((state = 'resolved'::text) = (resolution IS NOT NULL)) AND ((state = 'resolved'::text) = (resolved_at IS NOT NULL)))),
     CONSTRAINT token_has_owner CHECK (((fence_token IS NULL) = (owner IS NULL)))
 )
@@ -399,14 +441,16 @@ CREATE TABLE fencepost.lease_log (
     item_id bigint NOT NULL,
     lease_epoch bigint NOT NULL,
     happening text NOT NULL,
-    principal_id bigint NOT NULL,
+    principal_id bigint,
     token uuid,
     expires_at timestamp with time zone,
     reason text,
     at timestamp with time zone DEFAULT fencepost.clock() NOT NULL,
+    by_principal bigint,
     CONSTRAINT lease_log_check CHECK (((token IS NOT NULL) = (happening = ANY (ARRAY['grant'::text, 'take_over'::text])))),
-    CONSTRAINT lease_log_happening_check CHECK ((happening = ANY (ARRAY['grant'::text, 'renew'::text, 'release'::text, 'lapse'::text, 'take_over'::text, 'take_back'::text, 'withdraw'::text]))),
-    CONSTRAINT lease_log_reason_check CHECK ((reason = ANY (ARRAY['need_time'::text, 'policy_unclear'::text, 'sign_off'::text, 'tech'::text, 'distress'::text, 'conflict'::text, 'language'::text, 'undo'::text, 'take_back'::text])))
+    CONSTRAINT lease_log_happening_check CHECK ((happening = ANY (ARRAY['grant'::text, 'renew'::text, 'release'::text, 'lapse'::text, 'take_over'::text, 'take_back'::text, 'park'::text, 'wake'::text, 'move'::text, 'escalate'::text, 'withdraw'::text]))),
+    CONSTRAINT lease_log_reason_check CHECK ((reason = ANY (ARRAY['need_time'::text, 'policy_unclear'::text, 'sign_off'::text, 'tech'::text, 'distress'::text, 'conflict'::text, 'language'::text, 'undo'::text, 'take_back'::text, 'holder_away'::text, 'reassign'::text, 'mistake'::text, 'await_producer'::text, 'await_evidence'::text, 'await_date'::text]))),
+    CONSTRAINT only_waking_is_nobodys CHECK (((principal_id IS NULL) = (happening = 'wake'::text)))
 );
 
 ALTER TABLE fencepost.lease_log OWNER TO fencepost_owner;
@@ -455,7 +499,7 @@ ALTER TABLE fencepost.note ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 
 CREATE TABLE fencepost.outbox (
     id bigint NOT NULL,
-    decision_id bigint NOT NULL,
+    decision_id bigint,
     content_id bigint NOT NULL,
     kind fencepost.word NOT NULL,
     key text NOT NULL COLLATE pg_catalog."C",
@@ -466,7 +510,9 @@ CREATE TABLE fencepost.outbox (
     delivered_at timestamp with time zone,
     dead_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT fencepost.clock() NOT NULL,
-    CONSTRAINT outbox_last_error_check CHECK ((length(last_error) <= 500))
+    question_id bigint,
+    CONSTRAINT outbox_last_error_check CHECK ((length(last_error) <= 500)),
+    CONSTRAINT tells_one_thing CHECK ((num_nonnulls(decision_id, question_id) = 1))
 );
 
 ALTER TABLE fencepost.outbox OWNER TO fencepost_owner;
@@ -564,6 +610,32 @@ ALTER TABLE fencepost.principal ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+CREATE TABLE fencepost.question (
+    id bigint NOT NULL,
+    item_id bigint NOT NULL,
+    content_id bigint NOT NULL,
+    principal_id bigint NOT NULL,
+    reason text NOT NULL,
+    text text,
+    wake_at timestamp with time zone NOT NULL,
+    asked_at timestamp with time zone DEFAULT fencepost.clock() NOT NULL,
+    erased_at timestamp with time zone,
+    CONSTRAINT question_check CHECK (((text IS NULL) OR (erased_at IS NULL))),
+    CONSTRAINT question_reason_check CHECK ((reason = ANY (ARRAY['await_producer'::text, 'await_evidence'::text, 'await_date'::text]))),
+    CONSTRAINT question_text_check CHECK (((length(text) >= 1) AND (length(text) <= 2000)))
+);
+
+ALTER TABLE fencepost.question OWNER TO fencepost_owner;
+
+ALTER TABLE fencepost.question ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME fencepost.question_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE fencepost.queue (
     tenant_id bigint NOT NULL,
     name fencepost.word NOT NULL,
@@ -578,6 +650,9 @@ CREATE TABLE fencepost.queue (
     release_cooldown interval NOT NULL,
     sla interval NOT NULL,
     disabled_at timestamp with time zone,
+    draining boolean DEFAULT false NOT NULL,
+    successor fencepost.word,
+    CONSTRAINT only_closed_has_successor CHECK (((successor IS NULL) OR (disabled_at IS NOT NULL))),
     CONSTRAINT queue_abandon_threshold_check CHECK (((abandon_threshold >= 1) AND (abandon_threshold <= 100))),
     CONSTRAINT queue_check CHECK ((max_hold >= lease_ttl)),
     CONSTRAINT queue_check1 CHECK (((escalation_queue)::text <> (name)::text)),
@@ -586,7 +661,8 @@ CREATE TABLE fencepost.queue (
     CONSTRAINT queue_release_cooldown_check CHECK (((release_cooldown >= '00:00:00'::interval) AND (release_cooldown <= '1 day'::interval))),
     CONSTRAINT queue_severity_check CHECK (((severity >= 0) AND (severity <= 1000))),
     CONSTRAINT queue_sla_check CHECK ((sla > '00:00:00'::interval)),
-    CONSTRAINT queue_undo_window_check CHECK (((undo_window >= '00:00:00'::interval) AND (undo_window <= '1 day'::interval)))
+    CONSTRAINT queue_undo_window_check CHECK (((undo_window >= '00:00:00'::interval) AND (undo_window <= '1 day'::interval))),
+    CONSTRAINT succeeds_another CHECK (((successor)::text <> (name)::text))
 );
 
 ALTER TABLE fencepost.queue OWNER TO fencepost_owner;
@@ -689,6 +765,15 @@ ALTER TABLE ONLY fencepost.appeal
 ALTER TABLE ONLY fencepost.applied
     ADD CONSTRAINT applied_pkey PRIMARY KEY (decision_id);
 
+ALTER TABLE ONLY fencepost.attachment
+    ADD CONSTRAINT attachment_content_id_revision_sha256_key UNIQUE (content_id, revision, sha256);
+
+ALTER TABLE ONLY fencepost.attachment
+    ADD CONSTRAINT attachment_pkey PRIMARY KEY (content_id, revision, place);
+
+ALTER TABLE ONLY fencepost.blob
+    ADD CONSTRAINT blob_pkey PRIMARY KEY (tenant_id, sha256);
+
 ALTER TABLE ONLY fencepost.category
     ADD CONSTRAINT category_pkey PRIMARY KEY (tenant_id, name);
 
@@ -770,6 +855,9 @@ ALTER TABLE ONLY fencepost.principal
 ALTER TABLE ONLY fencepost.principal
     ADD CONSTRAINT principal_tenant_id_name_key UNIQUE (tenant_id, name);
 
+ALTER TABLE ONLY fencepost.question
+    ADD CONSTRAINT question_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY fencepost.queue
     ADD CONSTRAINT queue_pkey PRIMARY KEY (tenant_id, name);
 
@@ -803,6 +891,8 @@ CREATE UNIQUE INDEX appeal_decision ON fencepost.appeal USING btree (decision_id
 
 CREATE UNIQUE INDEX appeal_one_open ON fencepost.appeal USING btree (content_id, author_id) WHERE (state = ANY (ARRAY['queued'::text, 'in_review'::text]));
 
+CREATE INDEX attachment_blob ON fencepost.attachment USING btree (tenant_id, sha256);
+
 CREATE INDEX decision_content ON fencepost.decision USING btree (content_id, id);
 
 CREATE INDEX decision_recent ON fencepost.decision USING btree (tenant_id, recorded_at) WHERE (principal_id IS NOT NULL);
@@ -821,17 +911,19 @@ CREATE INDEX intake_due ON fencepost.intake USING btree (next_try_at);
 
 CREATE INDEX item_abandoned ON fencepost.item USING btree (id) WHERE ((state = 'queued'::text) AND abandoned);
 
-CREATE UNIQUE INDEX item_claim_key ON fencepost.item USING btree (owner, claim_key) WHERE ((state = 'leased'::text) AND (claim_key IS NOT NULL));
-
 CREATE INDEX item_leased ON fencepost.item USING btree (tenant_id, queue, lease_expires) WHERE (state = 'leased'::text);
 
-CREATE INDEX item_oldest ON fencepost.item USING btree (tenant_id, queue, first_enqueued_at) WHERE (state = ANY (ARRAY['queued'::text, 'leased'::text]));
+CREATE INDEX item_leased_since ON fencepost.item USING btree (tenant_id, queue, sla_from) WHERE (state = 'leased'::text);
 
 CREATE UNIQUE INDEX item_one_open ON fencepost.item USING btree (content_id) WHERE ((state <> 'resolved'::text) AND (source <> ALL (ARRAY['second_look'::text, 'golden'::text])));
 
 CREATE INDEX item_owner ON fencepost.item USING btree (owner) WHERE (owner IS NOT NULL);
 
+CREATE INDEX item_parked ON fencepost.item USING btree (tenant_id, queue, wake_at) WHERE (state = 'parked'::text);
+
 CREATE INDEX item_queued ON fencepost.item USING btree (tenant_id, queue, rank DESC, id) WHERE ((state = 'queued'::text) AND (NOT abandoned));
+
+CREATE INDEX item_queued_since ON fencepost.item USING btree (tenant_id, queue, sla_from) WHERE (state = 'queued'::text);
 
 CREATE INDEX item_stuck ON fencepost.item USING btree (tenant_id, queue) WHERE ((stuck_at IS NOT NULL) AND (state <> 'resolved'::text));
 
@@ -845,11 +937,17 @@ CREATE INDEX note_item ON fencepost.note USING btree (item_id);
 
 CREATE INDEX outbox_due ON fencepost.outbox USING btree (next_try_at) WHERE ((delivered_at IS NULL) AND (dead_at IS NULL));
 
+CREATE UNIQUE INDEX outbox_question ON fencepost.outbox USING btree (question_id) WHERE (question_id IS NOT NULL);
+
 CREATE INDEX pending_apply_content ON fencepost.pending_apply USING btree (content_id, decision_id);
 
 CREATE INDEX pending_apply_due ON fencepost.pending_apply USING btree (next_try_at) WHERE (dead_at IS NULL);
 
 CREATE INDEX policy_active_newest ON fencepost.policy_active USING btree (tenant_id, id DESC);
+
+CREATE INDEX question_content ON fencepost.question USING btree (content_id, id);
+
+CREATE INDEX question_item ON fencepost.question USING btree (item_id, id);
 
 CREATE INDEX score_content ON fencepost.score USING btree (content_id, id);
 
@@ -858,6 +956,10 @@ CREATE UNIQUE INDEX verdict_reply_decision ON fencepost.verdict_reply USING btre
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON fencepost.applied FOR EACH ROW EXECUTE FUNCTION fencepost.refuse_rewrite();
 
 ALTER TABLE fencepost.applied ENABLE ALWAYS TRIGGER append_only;
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON fencepost.attachment FOR EACH ROW EXECUTE FUNCTION fencepost.refuse_rewrite();
+
+ALTER TABLE fencepost.attachment ENABLE ALWAYS TRIGGER append_only;
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON fencepost.decision FOR EACH ROW EXECUTE FUNCTION fencepost.refuse_rewrite();
 
@@ -890,6 +992,10 @@ ALTER TABLE fencepost.verdict_reply ENABLE ALWAYS TRIGGER append_only;
 CREATE TRIGGER append_only_whole BEFORE TRUNCATE ON fencepost.applied FOR EACH STATEMENT EXECUTE FUNCTION fencepost.refuse_rewrite();
 
 ALTER TABLE fencepost.applied ENABLE ALWAYS TRIGGER append_only_whole;
+
+CREATE TRIGGER append_only_whole BEFORE TRUNCATE ON fencepost.attachment FOR EACH STATEMENT EXECUTE FUNCTION fencepost.refuse_rewrite();
+
+ALTER TABLE fencepost.attachment ENABLE ALWAYS TRIGGER append_only_whole;
 
 CREATE TRIGGER append_only_whole BEFORE TRUNCATE ON fencepost.decision FOR EACH STATEMENT EXECUTE FUNCTION fencepost.refuse_rewrite();
 
@@ -952,6 +1058,21 @@ ALTER TABLE ONLY fencepost.appeal
 
 ALTER TABLE ONLY fencepost.applied
     ADD CONSTRAINT applied_decision_id_fkey FOREIGN KEY (decision_id) REFERENCES fencepost.decision(id);
+
+ALTER TABLE ONLY fencepost.attachment
+    ADD CONSTRAINT attachment_content_id_revision_fkey FOREIGN KEY (content_id, revision) REFERENCES fencepost.payload(content_id, revision);
+
+ALTER TABLE ONLY fencepost.attachment
+    ADD CONSTRAINT attachment_content_id_tenant_id_fkey FOREIGN KEY (content_id, tenant_id) REFERENCES fencepost.content(id, tenant_id);
+
+ALTER TABLE ONLY fencepost.attachment
+    ADD CONSTRAINT attachment_tenant_id_sha256_fkey FOREIGN KEY (tenant_id, sha256) REFERENCES fencepost.blob(tenant_id, sha256);
+
+ALTER TABLE ONLY fencepost.blob
+    ADD CONSTRAINT blob_created_by_fkey FOREIGN KEY (created_by) REFERENCES fencepost.principal(id);
+
+ALTER TABLE ONLY fencepost.blob
+    ADD CONSTRAINT blob_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES fencepost.tenant(id);
 
 ALTER TABLE ONLY fencepost.category
     ADD CONSTRAINT category_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES fencepost.tenant(id);
@@ -1020,6 +1141,9 @@ ALTER TABLE ONLY fencepost.item
     ADD CONSTRAINT item_tenant_id_queue_fkey FOREIGN KEY (tenant_id, queue) REFERENCES fencepost.queue(tenant_id, name);
 
 ALTER TABLE ONLY fencepost.lease_log
+    ADD CONSTRAINT lease_log_by_principal_fkey FOREIGN KEY (by_principal) REFERENCES fencepost.principal(id);
+
+ALTER TABLE ONLY fencepost.lease_log
     ADD CONSTRAINT lease_log_item_id_fkey FOREIGN KEY (item_id) REFERENCES fencepost.item(id);
 
 ALTER TABLE ONLY fencepost.lease_log
@@ -1036,6 +1160,9 @@ ALTER TABLE ONLY fencepost.outbox
 
 ALTER TABLE ONLY fencepost.outbox
     ADD CONSTRAINT outbox_decision_id_fkey FOREIGN KEY (decision_id) REFERENCES fencepost.applied(decision_id);
+
+ALTER TABLE ONLY fencepost.outbox
+    ADD CONSTRAINT outbox_question_id_fkey FOREIGN KEY (question_id) REFERENCES fencepost.question(id);
 
 ALTER TABLE ONLY fencepost.payload
     ADD CONSTRAINT payload_content_id_fkey FOREIGN KEY (content_id) REFERENCES fencepost.content(id);
@@ -1058,11 +1185,23 @@ ALTER TABLE ONLY fencepost.policy_version
 ALTER TABLE ONLY fencepost.principal
     ADD CONSTRAINT principal_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES fencepost.tenant(id);
 
+ALTER TABLE ONLY fencepost.question
+    ADD CONSTRAINT question_content_id_fkey FOREIGN KEY (content_id) REFERENCES fencepost.content(id);
+
+ALTER TABLE ONLY fencepost.question
+    ADD CONSTRAINT question_item_id_fkey FOREIGN KEY (item_id) REFERENCES fencepost.item(id);
+
+ALTER TABLE ONLY fencepost.question
+    ADD CONSTRAINT question_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES fencepost.principal(id);
+
 ALTER TABLE ONLY fencepost.queue
     ADD CONSTRAINT queue_tenant_id_escalation_queue_fkey FOREIGN KEY (tenant_id, escalation_queue) REFERENCES fencepost.queue(tenant_id, name);
 
 ALTER TABLE ONLY fencepost.queue
     ADD CONSTRAINT queue_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES fencepost.tenant(id);
+
+ALTER TABLE ONLY fencepost.queue
+    ADD CONSTRAINT queue_tenant_id_successor_fkey FOREIGN KEY (tenant_id, successor) REFERENCES fencepost.queue(tenant_id, name);
 
 ALTER TABLE ONLY fencepost.reason
     ADD CONSTRAINT reason_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES fencepost.tenant(id);
@@ -1168,6 +1307,33 @@ GRANT INSERT(decision_id) ON TABLE fencepost.applied TO fencepost_runtime;
 
 GRANT INSERT(result) ON TABLE fencepost.applied TO fencepost_runtime;
 
+GRANT SELECT ON TABLE fencepost.attachment TO fencepost_runtime;
+GRANT SELECT ON TABLE fencepost.attachment TO fencepost_reader;
+
+GRANT INSERT(content_id) ON TABLE fencepost.attachment TO fencepost_runtime;
+
+GRANT INSERT(revision) ON TABLE fencepost.attachment TO fencepost_runtime;
+
+GRANT INSERT(place) ON TABLE fencepost.attachment TO fencepost_runtime;
+
+GRANT INSERT(tenant_id) ON TABLE fencepost.attachment TO fencepost_runtime;
+
+GRANT INSERT(sha256) ON TABLE fencepost.attachment TO fencepost_runtime;
+
+GRANT SELECT ON TABLE fencepost.blob TO fencepost_runtime;
+
+GRANT INSERT(tenant_id) ON TABLE fencepost.blob TO fencepost_runtime;
+
+GRANT INSERT(sha256) ON TABLE fencepost.blob TO fencepost_runtime;
+
+GRANT INSERT(media_type) ON TABLE fencepost.blob TO fencepost_runtime;
+
+GRANT INSERT(size) ON TABLE fencepost.blob TO fencepost_runtime;
+
+GRANT INSERT(bytes) ON TABLE fencepost.blob TO fencepost_runtime;
+
+GRANT INSERT(created_by) ON TABLE fencepost.blob TO fencepost_runtime;
+
 GRANT SELECT,INSERT ON TABLE fencepost.category TO fencepost_runtime;
 GRANT SELECT ON TABLE fencepost.category TO fencepost_reader;
 
@@ -1213,6 +1379,8 @@ GRANT INSERT(created_at) ON TABLE fencepost.content TO fencepost_runtime;
 GRANT UPDATE(decided_at) ON TABLE fencepost.content TO fencepost_runtime;
 
 GRANT UPDATE(updated_at) ON TABLE fencepost.content TO fencepost_runtime;
+
+GRANT UPDATE(withdrawn_at) ON TABLE fencepost.content TO fencepost_runtime;
 
 GRANT SELECT ON TABLE fencepost.decision TO fencepost_runtime;
 GRANT SELECT ON TABLE fencepost.decision TO fencepost_reader;
@@ -1374,6 +1542,14 @@ GRANT INSERT(evidence_revision),UPDATE(evidence_revision) ON TABLE fencepost.ite
 
 GRANT UPDATE(resolved_at) ON TABLE fencepost.item TO fencepost_runtime;
 
+GRANT INSERT(terminal),UPDATE(terminal) ON TABLE fencepost.item TO fencepost_runtime;
+
+GRANT INSERT(sla_from),UPDATE(sla_from) ON TABLE fencepost.item TO fencepost_runtime;
+
+GRANT UPDATE(parked_at) ON TABLE fencepost.item TO fencepost_runtime;
+
+GRANT UPDATE(moved_at) ON TABLE fencepost.item TO fencepost_runtime;
+
 GRANT SELECT ON TABLE fencepost.lease_log TO fencepost_runtime;
 GRANT SELECT ON TABLE fencepost.lease_log TO fencepost_reader;
 
@@ -1390,6 +1566,8 @@ GRANT INSERT(token) ON TABLE fencepost.lease_log TO fencepost_runtime;
 GRANT INSERT(expires_at) ON TABLE fencepost.lease_log TO fencepost_runtime;
 
 GRANT INSERT(reason) ON TABLE fencepost.lease_log TO fencepost_runtime;
+
+GRANT INSERT(by_principal) ON TABLE fencepost.lease_log TO fencepost_runtime;
 
 GRANT SELECT ON TABLE fencepost.migration TO fencepost_runtime;
 GRANT SELECT ON TABLE fencepost.migration TO fencepost_reader;
@@ -1424,6 +1602,8 @@ GRANT UPDATE(last_error) ON TABLE fencepost.outbox TO fencepost_runtime;
 GRANT UPDATE(delivered_at) ON TABLE fencepost.outbox TO fencepost_runtime;
 
 GRANT UPDATE(dead_at) ON TABLE fencepost.outbox TO fencepost_runtime;
+
+GRANT INSERT(question_id) ON TABLE fencepost.outbox TO fencepost_runtime;
 
 GRANT SELECT ON TABLE fencepost.payload TO fencepost_runtime;
 GRANT SELECT ON TABLE fencepost.payload TO fencepost_reader;
@@ -1485,6 +1665,20 @@ GRANT INSERT(name) ON TABLE fencepost.principal TO fencepost_runtime;
 GRANT INSERT(kind) ON TABLE fencepost.principal TO fencepost_runtime;
 
 GRANT UPDATE(active) ON TABLE fencepost.principal TO fencepost_runtime;
+
+GRANT SELECT ON TABLE fencepost.question TO fencepost_runtime;
+
+GRANT INSERT(item_id) ON TABLE fencepost.question TO fencepost_runtime;
+
+GRANT INSERT(content_id) ON TABLE fencepost.question TO fencepost_runtime;
+
+GRANT INSERT(principal_id) ON TABLE fencepost.question TO fencepost_runtime;
+
+GRANT INSERT(reason) ON TABLE fencepost.question TO fencepost_runtime;
+
+GRANT INSERT(text) ON TABLE fencepost.question TO fencepost_runtime;
+
+GRANT INSERT(wake_at) ON TABLE fencepost.question TO fencepost_runtime;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE fencepost.queue TO fencepost_runtime;
 GRANT SELECT ON TABLE fencepost.queue TO fencepost_reader;

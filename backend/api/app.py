@@ -25,6 +25,7 @@ from backend.api.openapi import openapi_config
 from backend.api.queues import QueueController
 from backend.db.connection import Database
 from backend.services.keys import Keyring
+from backend.services.news import Tell, nobody
 from backend.services.policies import ActivePolicy
 from backend.settings import Settings
 from shared.vocabulary import KeyEnv
@@ -44,6 +45,7 @@ def create_app(
     closing: asyncio.Event | None = None,
     *,
     routes: Sequence[ControllerRouterHandler] = CONTROLLERS,
+    tell: Tell = nobody,
 ) -> Litestar:
     """Return the application over an open database, which stays its owner's to close.
 
@@ -75,6 +77,7 @@ def create_app(
                 "keyring": keyring,
                 "policies": ActivePolicy(db),
                 "closing": closing or asyncio.Event(),
+                "tell": tell,
             }
         ),
     )

@@ -10,6 +10,7 @@ from litestar import Request
 from backend.db.connection import Database
 from backend.domain.identity import Identity
 from backend.domain.policy import Policy
+from backend.services.news import Tell
 from backend.services.policies import ActivePolicy
 from backend.services.steady import steadily
 
@@ -20,6 +21,7 @@ class Desk(msgspec.Struct, frozen=True):
     db: Database
     who: Identity
     policy: Policy
+    tell: Tell
 
 
 async def open_desk(request: Request[Any, Any, Any]) -> Desk:
@@ -28,4 +30,4 @@ async def open_desk(request: Request[Any, Any, Any]) -> Desk:
     policies: ActivePolicy = request.app.state.policies
     who: Identity = request.user
     policy = await steadily(lambda: policies.of(who.tenant_id))
-    return Desk(db, who, policy)
+    return Desk(db, who, policy, request.app.state.tell)

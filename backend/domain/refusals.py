@@ -167,6 +167,30 @@ class ContentExists(Refusal):
     title = "A content with this id exists."
 
 
+class NoOpenItem(Refusal):
+    """Nothing of this content is before people, or nothing that may be withdrawn."""
+
+    code = ProblemCode.NO_OPEN_ITEM
+    status = 409
+    title = "There is no open item of this content to do that with."
+
+
+class NotReopenable(Refusal):
+    """A new round can't be opened: one is open, or an appeal has decided."""
+
+    code = ProblemCode.NOT_REOPENABLE
+    status = 409
+    title = "No new round can be opened for this content."
+
+
+class QueueDraining(Refusal):
+    """The queue takes nothing new; what is in it is worked off."""
+
+    code = ProblemCode.QUEUE_DRAINING
+    status = 409
+    title = "This queue takes no new items."
+
+
 class Busy(Refusal):
     """Not now: a pool, a queue or a limit is full; `retry_after_ms` says when."""
 

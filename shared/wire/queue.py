@@ -14,6 +14,8 @@ Uuid = Annotated[
     str, msgspec.Meta(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
 ]
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+Terminal = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}\Z")]
+"""The name by which one of a person's terminals is told from another."""
 NOTE_LIMIT = 4000
 """The longest note, in characters."""
 
@@ -22,6 +24,19 @@ class ClaimRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Body of `POST /v1/queues/{queue}/claim`. The same `claim_key` returns the same lease."""
 
     claim_key: Uuid
+    terminal: Terminal | None = None
+
+
+class ClaimAnyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Body of `POST /v1/claim`: from several queues, in a fair order.
+
+    `queues`: None stands for every queue that the asker may work in. The queue whose oldest waiting
+    item has used the largest share of its SLA is served first; within a queue, rank decides.
+    """
+
+    claim_key: Uuid
+    queues: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=50)] | None = None
+    terminal: Terminal | None = None
 
 
 class RankWeights(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +78,8 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
     evidence_hash: str
     verdicts: tuple[Verdict, ...]
     """The verdicts that this item admits, in the order of their keys."""
+    terminal: str | None = None
+    """Which of the holder's terminals claimed it, if that one said its name."""
 
 
 class QueueFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,6 +96,7 @@ class QueueFigures(msgspec.Struct, frozen=True, kw_only=True):
     free_in_ms: int | None = None
     oldest_ms: int | None = None
     sla_ms: int = 0
+    parked: int = 0
     capped_at: int = 10_000
 
 
@@ -87,6 +105,34 @@ class ClaimAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     lease: Lease | None
     figures: QueueFigures
+
+
+class ClaimAnyAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer to `POST /v1/claim`; `figures` of each queue that was asked, in the order tried."""
+
+    lease: Lease | None
+    figures: tuple[QueueFigures, ...]
+
+
+class Available(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer to `GET /v1/available`: the queues with something for the asker; nothing is leased.
+
+    Empty after the whole wait: nothing came. `figures` are of all queues that were asked.
+    """
+
+    queues: tuple[str, ...]
+    figures: tuple[QueueFigures, ...]
+
+
+class TakeOverRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Body of `POST /v1/me/lease/take-over`: the asker's lease moves to this terminal.
+
+    The token rotates, so the other terminal can't decide any more. The same `claim_key` returns the
+    same token. The answer is a `MyLease`.
+    """
+
+    claim_key: Uuid
+    terminal: Terminal | None = None
 
 
 class MyLease(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,6 +185,7 @@ class VerdictRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     dwell_ms: Annotated[int, msgspec.Meta(ge=0, le=86_400_000)] | None = None
     renderer: Annotated[str, msgspec.Meta(max_length=64)] | None = None
     claim_next: Uuid | None = None
+    terminal: Terminal | None = None
 
 
 class DecisionPart(msgspec.Struct, frozen=True, kw_only=True):

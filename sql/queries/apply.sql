@@ -45,9 +45,9 @@ SELECT * FROM unnest(:decision_ids::bigint[], :content_ids::bigint[], :kinds::te
 
 -- name: open_next_round(item_id, source)^
 -- Give an escalated item its next round in the escalation queue, boosted, first enqueued when its first round was.
-INSERT INTO item (tenant_id, content_id, queue, round, source, severity, base, rank, first_enqueued_at, evidence_revision, escalated_at)
+INSERT INTO item (tenant_id, content_id, queue, round, source, severity, base, rank, first_enqueued_at, sla_from, evidence_revision, escalated_at)
 SELECT i.tenant_id, i.content_id, coalesce(q.escalation_queue, i.queue), i.round + 1, :source, i.severity,
-  i.base + q.escalation_boost, i.rank + q.escalation_boost, i.first_enqueued_at, i.evidence_revision, clock()
+  i.base + q.escalation_boost, i.rank + q.escalation_boost, i.first_enqueued_at, i.sla_from, i.evidence_revision, clock()
 FROM item i JOIN queue q ON q.tenant_id = i.tenant_id AND q.name = i.queue
 WHERE i.id = :item_id
 RETURNING id AS item_pk, queue::text AS queue, round;

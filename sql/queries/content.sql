@@ -44,11 +44,11 @@ WITH moment AS MATERIALIZED (
   RETURNING id, content_id
 ), queued AS (
   INSERT INTO item (tenant_id, content_id, queue, round, source, severity, base, rank,
-    first_enqueued_at, enqueued_at, evidence_revision)
+    first_enqueued_at, enqueued_at, sla_from, evidence_revision)
   SELECT :tenant_id, id, queue, 1, source, severity, base,
     base - :age_per_minute::float8
       * extract(epoch FROM at - '2020-01-01T00:00:00Z'::timestamptz)::float8 / 60,
-    at, at, 1
+    at, at, at, 1
   FROM stored, moment WHERE queue IS NOT NULL ORDER BY place
   RETURNING id, content_id
 )
