@@ -28,6 +28,7 @@ _SPANS = {
     "late_cap_ms": (0, 7 * _DAY_MS),
     "undo_window_ms": (0, _DAY_MS),
     "release_cooldown_ms": (0, _DAY_MS),
+    "max_park_ms": (1, _LONGEST_MS),
 }
 
 

@@ -18,6 +18,7 @@ from shared.vocabulary import Role, Verdict
 
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS
+_DAY_MS = 24 * _HOUR_MS
 
 
 class Scorer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,7 +35,10 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     undecided, raised by `escalation_boost`; `claimable_by` are roles, one of which a grant for this
     queue must have. `late_cap_ms` is how long after its expiry a verdict is still good, if nobody
     else took the item; `release_cooldown_ms` how long a released item is kept from who released it;
-    `max_hold_ms` the longest that renewals may stretch one lease.
+    `max_hold_ms` the longest that renewals may stretch one lease; `max_park_ms` the longest that an
+    item may be parked. `reopen_on_evidence` gives a decided content a new round when its evidence is
+    revised. A `draining` queue takes nothing new in and is worked off; one that is renamed or merged
+    is named in `formerly` of the queue that takes its place.
     """
 
     title: str
@@ -55,6 +59,10 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     abandon_threshold: int = 3
     escalation_queue: str | None = None
     escalation_boost: int = 10
+    max_park_ms: int = 30 * _DAY_MS
+    reopen_on_evidence: bool = True
+    draining: bool = False
+    formerly: tuple[str, ...] = ()
     claimable_by: tuple[Role, ...] = (Role.REVIEWER, Role.LEAD)
 
 
