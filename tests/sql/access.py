@@ -21,7 +21,7 @@ ACCESS = {
         category        ok     ok     ok     ok     ok
         reason          ok     ok     ok     23503  23001
         content         ok     ok     ok     23503  23001
-        payload         ok     ok     ok     ok     ok
+        payload         ok     ok     ok     23503  23001
         score           ok     ok     23001  23001  23001
         evidence        ok     ok     ok     23503  23001
         intake          ok     ok     ok     ok     ok
@@ -29,6 +29,9 @@ ACCESS = {
         lease_log       ok     ok     23001  23001  23001
         exclusion       ok     ok     ok     ok     ok
         note            ok     ok     ok     ok     ok
+        question        ok     ok     ok     23503  ok
+        blob            ok     ok     ok     23503  23001
+        attachment      ok     ok     23001  23001  23001
         decision        ok     ok     23001  23001  23001
         verdict_reply   ok     ok     23001  23001  23001
         event           ok     ok     23001  23001  23001
@@ -58,6 +61,9 @@ ACCESS = {
         lease_log       ok     ok     42501  42501  42501
         exclusion       ok     ok     42501  42501  42501
         note            ok     ok     42501  42501  42501
+        question        ok     ok     42501  42501  42501
+        blob            ok     ok     42501  42501  42501
+        attachment      ok     ok     42501  42501  42501
         decision        ok     ok     42501  42501  42501
         verdict_reply   ok     ok     42501  42501  42501
         event           ok     ok     42501  42501  42501
@@ -88,6 +94,9 @@ ACCESS = {
         lease_log       ok     42501  42501  42501  42501
         exclusion       ok     42501  42501  42501  42501
         note            42501  42501  42501  42501  42501
+        question        42501  42501  42501  42501  42501
+        blob            42501  42501  42501  42501  42501
+        attachment      ok     42501  42501  42501  42501
         decision        ok     42501  42501  42501  42501
         verdict_reply   ok     42501  42501  42501  42501
         event           ok     42501  42501  42501  42501
@@ -104,11 +113,11 @@ UPDATABLE = {
     "api_key": "last_used_at revoked_at",
     "reason": "title",
     "content": """state actor risk_score head_decision applied_decision seq chain_head revision
-        policy_version model_version decided_at updated_at""",
+        policy_version model_version decided_at updated_at withdrawn_at""",
     "intake": "attempts last_error next_try_at",
     "item": """queue base rank severity state resolution owner fence_token claim_key leased_at
         lease_expires lease_epoch lease_count left_by abandoned escalated_at stuck_at enqueued_at
-        wake_at evidence_revision resolved_at""",
+        wake_at evidence_revision resolved_at terminal sla_from parked_at moved_at""",
     "pending_apply": "next_try_at attempts last_error dead_at",
     "outbox": "next_try_at attempts last_error delivered_at dead_at",
     "appeal": "state resolved_at",

@@ -65,6 +65,8 @@ GOOD: Mapping[str, Row] = {
         "release_cooldown": "'10 minutes'",
         "sla": "'5 minutes'",
         "disabled_at": "NULL",
+        "draining": "false",
+        "successor": "NULL",
     },
     "category": {"tenant_id": "1", "name": "'spam'"},
     "reason": {"tenant_id": "1", "code": "'satire'", "title": "'Satire'"},
@@ -117,6 +119,8 @@ GOOD: Mapping[str, Row] = {
         "enqueued_at": "now()",
         "evidence_revision": "1",
         "escalated_at": "NULL",
+        "terminal": "NULL",
+        "sla_from": "now()",
     },
     "lease_log": {
         "item_id": "3",
@@ -126,6 +130,7 @@ GOOD: Mapping[str, Row] = {
         "token": "NULL",
         "expires_at": "now()",
         "reason": "NULL",
+        "by_principal": "NULL",
     },
     "exclusion": {
         "item_id": "3",
@@ -133,6 +138,29 @@ GOOD: Mapping[str, Row] = {
         "principal_id": "3",
         "until": "now()",
         "why": "'released'",
+    },
+    "question": {
+        "item_id": "3",
+        "content_id": "3",
+        "principal_id": "2",
+        "reason": "'await_producer'",
+        "text": "'asked'",
+        "wake_at": "now()",
+    },
+    "blob": {
+        "tenant_id": "1",
+        "sha256": "sha256('y')",
+        "media_type": "'text/plain'",
+        "size": "1",
+        "bytes": "'y'",
+        "created_by": "1",
+    },
+    "attachment": {
+        "content_id": "3",
+        "revision": "1",
+        "place": "1",
+        "tenant_id": "1",
+        "sha256": "sha256('x')",
     },
     "note": {"item_id": "3", "principal_id": "2", "text": "'said'"},
     "decision": {
@@ -181,6 +209,7 @@ GOOD: Mapping[str, Row] = {
     "applied": {"decision_id": "2", "result": "'applied'"},
     "outbox": {
         "decision_id": "1",
+        "question_id": "NULL",
         "content_id": "1",
         "kind": "'label'",
         "key": "'1:label'",
@@ -235,11 +264,14 @@ _WORLD: tuple[tuple[str, Row], ...] = (
         )
         for n in (1, 2, 3, 4)
     ),
+    ("blob", {"sha256": "sha256('x')", "bytes": "'x'"}),
+    ("attachment", {"content_id": "1"}),
     ("intake", {"content_id": "2"}),
     *(("item", {"content_id": str(n)}) for n in (1, 2, 3)),
     ("lease_log", {"item_id": "1", "happening": "'grant'", "token": ANN_TOKEN}),
     ("exclusion", {"item_id": "1"}),
     ("note", {"item_id": "1"}),
+    ("question", {"item_id": "1", "content_id": "1"}),
     ("decision", {**AUTOMATIC, "content_id": "1"}),
     (
         "decision",
@@ -257,6 +289,15 @@ _WORLD: tuple[tuple[str, Row], ...] = (
     ("pending_apply", {"decision_id": "2", "content_id": "1"}),
     ("applied", {"decision_id": "1"}),
     ("outbox", {"kind": "'webhook'", "key": "'1:webhook'"}),
+    (
+        "outbox",
+        {
+            "decision_id": "NULL",
+            "question_id": "1",
+            "kind": "'question'",
+            "key": "'question:1'",
+        },
+    ),
     ("appeal", {"author_id": "'author'", "decision_id": "1", "original_actor": "'model'"}),
     (
         "appeal",

@@ -13,7 +13,21 @@ import pytest
 
 from tests.sql.rows import ANN_TOKEN, AUTOMATIC, GENESIS, GOOD, Row, insertion, make_world
 
-TABLES = ("item", "decision", "event", "content", "evidence", "payload", "lease_log", "exclusion")
+TABLES = (
+    "item",
+    "decision",
+    "event",
+    "content",
+    "evidence",
+    "payload",
+    "lease_log",
+    "exclusion",
+    "question",
+    "blob",
+    "attachment",
+    "queue",
+    "outbox",
+)
 
 LEASED: Row = {
     "state": "'leased'",
@@ -38,9 +52,18 @@ CHECKS: dict[str, Row] = {
     "leased_is_whole": {**LEASED, "leased_at": "NULL"},
     "only_leased_expires": {"lease_expires": "now()"},
     "token_has_owner": {"owner": "2"},
-    "at_rest_has_no_token": {"state": "'parked'", "owner": "2", "fence_token": "gen_random_uuid()"},
+    "at_rest_has_no_token": {
+        "state": "'parked'",
+        "owner": "2",
+        "fence_token": "gen_random_uuid()",
+        "parked_at": "now()",
+        "wake_at": "now()",
+    },
     "resolved_says_how": {"state": "'resolved'"},
-    "only_parked_wakes": {"wake_at": "now()"},
+    "parked_is_whole": {"state": "'parked'", "parked_at": "now()"},
+    "open_has_sla": {"sla_from": "NULL"},
+    "item_terminal_check": {**LEASED, "terminal": "'-'"},
+    "only_owned_has_terminal": {"terminal": "'desk-1'"},
     "decision_kind_check": {"kind": "'whim'", "verdict": "NULL"},
     "decision_actor_check": {"actor": "'chance'"},
     "decision_verdict_check": {"verdict": "'shrug'"},
@@ -93,15 +116,37 @@ CHECKS: dict[str, Row] = {
     "lease_log_happening_check": {"happening": "'theft'"},
     "lease_log_check": {"happening": "'grant'"},
     "lease_log_reason_check": {"reason": "'boredom'"},
+    "only_waking_is_nobodys": {"principal_id": "NULL"},
     "exclusion_why_check": {"why": "'grudge'"},
     "exclusion_check": {"content_id": "1"},
+    "question_reason_check": {"reason": "'whim'"},
+    "question_text_check": {"text": "''"},
+    "question_check": {"erased_at": "now()"},
+    "blob_sha256_check": {"sha256": LONG_HASH, "bytes": "NULL", "erased_at": "now()"},
+    "blob_media_type_check": {"media_type": "'text/html'"},
+    "blob_size_check": {"size": "0", "bytes": "NULL", "erased_at": "now()"},
+    "digest_is_true": {"sha256": "sha256('z')"},
+    "blob_is_there_or_erased": {"bytes": "NULL"},
+    "attachment_place_check": {"place": "21"},
+    "queue_severity_check": {"severity": "1001"},
+    "queue_lease_ttl_check": {"lease_ttl": "'0 seconds'"},
+    "queue_check": {"max_hold": "'1 minute'"},
+    "queue_abandon_threshold_check": {"abandon_threshold": "0"},
+    "queue_check1": {"escalation_queue": "'cases'"},
+    "queue_escalation_boost_check": {"escalation_boost": "-1"},
+    "queue_undo_window_check": {"undo_window": "'2 days'"},
+    "queue_release_cooldown_check": {"release_cooldown": "'2 days'"},
+    "queue_sla_check": {"sla": "'0 seconds'"},
+    "succeeds_another": {"successor": "'cases'", "disabled_at": "now()"},
+    "only_closed_has_successor": {"successor": "'posts'"},
+    "outbox_last_error_check": {"last_error": "repeat('x', 501)"},
+    "tells_one_thing": {"decision_id": "NULL"},
 }
 
 # unique index -> the values that break it, beside the rows of the world.
 UNIQUE: dict[str, Row] = {
     "item_content_id_round_key": {"content_id": "3", **RESOLVED},
     "item_one_open": {"content_id": "3", "round": "2"},
-    "item_claim_key": {**LEASED, "claim_key": ANN_TOKEN},
     "decision_lease_token_key": {"lease_token": ANN_TOKEN},
     "decision_principal_id_verdict_token_key": {"verdict_token": ANN_TOKEN},
     "decision_supersedes_key": {
@@ -116,6 +161,15 @@ UNIQUE: dict[str, Row] = {
     "evidence_content_id_hash_key": {"hash": "sha256('3.1')", "bytes": "'3.1'"},
     "payload_pkey": {"revision": "1"},
     "lease_log_token": {"happening": "'grant'", "token": ANN_TOKEN},
+    "outbox_question": {
+        "decision_id": "NULL",
+        "question_id": "1",
+    },
+    "blob_pkey": {"sha256": "sha256('x')", "bytes": "'x'"},
+    "attachment_pkey": {"content_id": "1", "sha256": "sha256('y')"},
+    "attachment_content_id_revision_sha256_key": {"content_id": "1", "place": "2"},
+    "queue_pkey": {"name": "'posts'"},
+    "outbox_key_key": {"key": "'1:webhook'"},
 }
 # Ids alone or with what they imply: only their counter can break them, and nobody may say them.
 COUNTED = {
@@ -126,10 +180,11 @@ COUNTED = {
     "exclusion_pkey",
     "item_pkey",
     "lease_log_pkey",
+    "outbox_pkey",
+    "question_pkey",
 }
 # Rows that stand in the way of the entries of UNIQUE, where the world has none.
 IN_THE_WAY = {
-    "item_claim_key": f"UPDATE item SET claim_key = {ANN_TOKEN} WHERE id = 1",
     "decision_principal_id_verdict_token_key": insertion(
         "decision",
         {
@@ -143,7 +198,10 @@ IN_THE_WAY = {
 }
 
 END = "state = 'resolved', resolution = 'decided', resolved_at = now()"
-PARK = "state = 'parked', owner = NULL, fence_token = NULL, lease_expires = NULL"
+PARK = (
+    "state = 'parked', owner = NULL, fence_token = NULL, lease_expires = NULL,"
+    " parked_at = now(), wake_at = now()"
+)
 LEASE = ", ".join(f"{column} = {value}" for column, value in LEASED.items())
 
 # trigger -> (what brings the row about, what the trigger refuses).
@@ -152,10 +210,13 @@ TRIGGERS: dict[str, tuple[str, str]] = {
         f"UPDATE item SET {END} WHERE id = 2",
         "UPDATE item SET state = 'queued', resolution = NULL, resolved_at = NULL WHERE id = 2",
     ),
-    "item.only_leased_parks": ("SELECT 1", "UPDATE item SET state = 'parked' WHERE id = 2"),
+    "item.only_leased_parks": (
+        "SELECT 1",
+        "UPDATE item SET state = 'parked', parked_at = now(), wake_at = now() WHERE id = 2",
+    ),
     "item.parked_returns_first": (
         f"UPDATE item SET {PARK} WHERE id = 1",
-        f"UPDATE item SET {LEASE}, lease_epoch = 9 WHERE id = 1",
+        f"UPDATE item SET {LEASE}, lease_epoch = 9, parked_at = NULL, wake_at = NULL WHERE id = 1",
     ),
     "item.epoch_only_grows": ("SELECT 1", "UPDATE item SET lease_epoch = 0 WHERE id = 1"),
     "item.token_brings_epoch": (
