@@ -6,7 +6,7 @@ from typing import Any
 
 import asyncpg
 
-from tests.sql.rows import make_world
+from tests.sql.world import make_world
 
 QUEUE = "posts"
 RESOLVED, QUEUED, LEASED = 20_000, 5_000, 2_000

@@ -13,7 +13,8 @@ import pytest
 from backend.domain.ledger import GENESIS, event_hash
 from backend.domain.states import may_supersede
 from shared.vocabulary import Actor
-from tests.sql.rows import AUTOMATIC, insertion, make_world
+from tests.sql.rows import AUTOMATIC, insertion
+from tests.sql.world import make_world
 
 Connection = Any
 ACTORS = ("rules", "model", "reviewer", "appeal")

@@ -17,7 +17,7 @@ from backend.db.apply import take_pending
 from backend.db.claim import LeaseRow, claim_next, find_my_lease
 from backend.db.lease import give_back, lock_run_out, release_lease, renew_lease
 from backend.db.verdict import DecisionRow, NewDecision, decide_item, lock_for_verdict
-from tests.sql.rows import make_world
+from tests.sql.world import make_world
 from tests.support.postgres import Dsn
 
 Connection = Any

@@ -13,7 +13,8 @@ import asyncpg
 import pytest
 
 from tests.sql.access import ACCESS, UPDATABLE, VERBS, expected, tables
-from tests.sql.rows import GOOD, insertion, make_world
+from tests.sql.rows import GOOD, insertion
+from tests.sql.world import make_world
 from tests.support.postgres import Dsn
 
 Roles = Mapping[str, Any]

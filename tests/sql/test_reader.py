@@ -7,7 +7,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.sql.rows import insertion, make_world
+from tests.sql.rows import insertion
+from tests.sql.world import make_world
 
 GUARDED = ("payload", "evidence")
 AUDITOR_ELSEWHERE, LEAD_ELSEWHERE, FORMER_LEAD, AUDITOR = 4, 5, 6, 7
