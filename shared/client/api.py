@@ -8,7 +8,7 @@ one that may pass; a release is not, since a lost answer would come back as a re
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import quote
@@ -18,9 +18,11 @@ import msgspec
 
 from shared.client.errors import ClientError, Garbled
 from shared.client.retry import waits
+from shared.client.stream import live_events
 from shared.client.transport import Exchange
 from shared.wire.cockpit import Health
 from shared.wire.content import BatchReceipt, Case, DecisionView, Receipt, Submission
+from shared.wire.live import LiveEvent
 from shared.wire.queue import (
     REPLAYED_HEADER,
     SUPERSEDED_BY_HEADER,
@@ -144,6 +146,13 @@ class FencepostClient:
             headers.get(REPLAYED_HEADER, "").lower() in ("1", "true"),
             headers.get(SUPERSEDED_BY_HEADER),
         )
+
+    def live(self) -> AsyncIterator[LiveEvent]:
+        """Yield where to look again, for ever; a `resync` after each loss of the connection.
+
+        Raises Refused if this key may not listen at all; every other trouble is waited out.
+        """
+        return live_events(self._exchange, self._sleep)
 
     # leads
 

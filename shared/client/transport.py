@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -67,6 +69,29 @@ class Exchange:
         if response.status_code in _OK:
             return data, response.headers
         raise _refusal(response, data)
+
+    @asynccontextmanager
+    async def opened(
+        self, path: str, media_type: str, *, silence: float
+    ) -> AsyncIterator[httpx.Response]:
+        """Open an answer that goes on, to be read piece by piece inside the block.
+
+        `silence` is how many seconds may pass between two pieces. Raises Unreachable, also for what
+        happens while it is read, Refused or Garbled.
+        """
+        headers = {"accept": media_type, "accept-encoding": "identity"}
+        patience = httpx.Timeout(15.0, connect=5.0, read=silence)
+        try:
+            async with self._http.stream("GET", path, headers=headers, timeout=patience) as answer:
+                if answer.status_code not in _OK:
+                    raise _refusal(answer, await _read(answer))
+                found = answer.headers
+                plain = found.get("content-encoding", "identity") == "identity"
+                if not plain or not found.get("content-type", "").startswith(media_type):
+                    raise Garbled(answer.status_code, "not the kind of answer that was asked for")
+                yield answer
+        except httpx.TransportError as error:
+            raise Unreachable(_plain(error)) from None
 
 
 def _plain(error: httpx.TransportError) -> str:

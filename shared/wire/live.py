@@ -6,6 +6,8 @@ import msgspec
 
 from shared.vocabulary import NewsKind
 
+STREAM_MEDIA_TYPE = "text/event-stream"
+
 
 class LiveEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The data of one event of `GET /v1/stream`; the event's name is its `kind`.
