@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
@@ -55,14 +55,21 @@ class Exchange:
         """Close the connections."""
         await self._http.aclose()
 
-    async def call(self, method: str, path: str, body: bytes | None) -> tuple[bytes, httpx.Headers]:
-        """Return body and headers of a 2xx answer.
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: Mapping[str, str] | None = None,
+    ) -> tuple[bytes, httpx.Headers]:
+        """Return body and headers of a 2xx answer; a body is JSON unless `headers` say otherwise.
 
         Raises Unreachable, Refused or Garbled.
         """
-        headers = {} if body is None else {"content-type": "application/json"}
+        sent = {} if body is None else {"content-type": "application/json"}
+        sent.update(headers or {})
         try:
-            async with self._http.stream(method, path, content=body, headers=headers) as response:
+            async with self._http.stream(method, path, content=body, headers=sent) as response:
                 data = await _read(response)
         except httpx.TransportError as error:
             raise Unreachable(_plain(error)) from None

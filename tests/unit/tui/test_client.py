@@ -13,6 +13,7 @@ from shared.client.retry import asked_for, waits
 from shared.problems import Problem, ProblemCode
 from shared.vocabulary import ReleaseReason
 from shared.wire.content import Case, Submission
+from shared.wire.item import ReopenRequest
 from shared.wire.queue import ClaimRequest, ReleaseRequest
 from tests.tui.fake_server import FakeServer
 
@@ -62,7 +63,7 @@ async def test_the_key_travels_in_the_header_and_the_body_is_json() -> None:
     assert request.headers["authorization"] == f"Bearer {KEY}"
     assert request.headers["content-type"] == "application/json"
     assert request.url.path == "/v1/queues/posts/claim"
-    assert json.loads(request.content) == {"claim_key": TOKEN}
+    assert json.loads(request.content) == {"claim_key": TOKEN, "terminal": None}
 
 
 @pytest.mark.parametrize(
@@ -110,12 +111,20 @@ async def test_a_refusal_is_raised_at_once_with_its_problem(code: ProblemCode) -
     assert len(wire.requests) == 1
 
 
-async def test_a_release_is_sent_once() -> None:
+async def test_a_release_is_repeated_with_the_same_bytes_since_it_replays() -> None:
+    wire = Wire(httpx.ReadTimeout("slow"), httpx.Response(200, content=b'{"item_id":"1"}'))
+    async with wire.client() as client:
+        request = ReleaseRequest(lease_token=TOKEN, reason=ReleaseReason.SIGN_OFF)
+        await client.release("1", request)
+    assert len(wire.requests) == 2
+    assert wire.requests[0].content == wire.requests[1].content
+
+
+async def test_a_reopening_is_sent_once_since_its_own_round_would_refuse_it() -> None:
     wire = Wire(httpx.ReadTimeout("slow"))
     async with wire.client() as client:
         with pytest.raises(Unreachable):
-            request = ReleaseRequest(lease_token=TOKEN, reason=ReleaseReason.SIGN_OFF)
-            await client.release("1", request)
+            await client.reopen("c-1", ReopenRequest())
     assert len(wire.requests) == 1
 
 
