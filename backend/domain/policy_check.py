@@ -34,11 +34,7 @@ _SPANS = {
 
 def check_policy(policy: Policy) -> tuple[Fault, ...]:
     """Return all that is wrong between the parts of `policy`; empty means that it may be used."""
-    return tuple(
-        fault
-        for check in (_head, _names, _categories, _scorers, _queues, _escalation, _reasons, _rank)
-        for fault in check(policy)
-    )
+    return tuple(fault for check in _CHECKS for fault in check(policy))
 
 
 def _head(policy: Policy) -> Iterator[Fault]:
@@ -157,6 +153,36 @@ def _returns(policy: Policy, start: str) -> bool:
     return False
 
 
+def _draining(policy: Policy) -> Iterator[Fault]:
+    """Refuse that something is sent to a queue that takes nothing new in."""
+    for name, queue in policy.queues.items():
+        if not queue.draining:
+            continue
+        path = f"queues.{name}.draining"
+        if policy.default_queue == name:
+            yield Fault(path, "it is routes.default: name another queue there first")
+        if queue.kinds:
+            yield Fault(path, "it has kinds: move them to another queue")
+        for above, other in policy.queues.items():
+            if other.escalation_queue == name:
+                yield Fault(path, f"{above} escalates here: give that another escalation_queue")
+
+
+def _former(policy: Policy) -> Iterator[Fault]:
+    taken: dict[str, str] = {}
+    for name, queue in policy.queues.items():
+        path = f"queues.{name}.formerly"
+        yield from _once(path, queue.formerly)
+        for old in dict.fromkeys(queue.formerly):
+            if not is_name(old):
+                yield Fault(path, f"{old!r} is no name ({NAME_PATTERN})")
+            elif old in policy.queues:
+                yield Fault(path, f"{old} is a queue of this policy: leave out one of the two")
+            elif old in taken:
+                yield Fault(path, f"{old} is in formerly of {taken[old]} too: only one can follow")
+            taken.setdefault(old, name)
+
+
 def _reasons(policy: Policy) -> Iterator[Fault]:
     for reason in policy.reasons:
         path = f"reasons.{reason.code}"
@@ -200,3 +226,17 @@ def _known(path: str, values: Iterable[str], known: Iterable[str], what: str) ->
     for value in values:
         if value not in set(known):
             yield Fault(path, f"{value} is no {what} of this policy")
+
+
+_CHECKS = (
+    _head,
+    _names,
+    _categories,
+    _scorers,
+    _queues,
+    _draining,
+    _former,
+    _escalation,
+    _reasons,
+    _rank,
+)

@@ -35,10 +35,10 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     undecided, raised by `escalation_boost`; `claimable_by` are roles, one of which a grant for this
     queue must have. `late_cap_ms` is how long after its expiry a verdict is still good, if nobody
     else took the item; `release_cooldown_ms` how long a released item is kept from who released it;
-    `max_hold_ms` the longest that renewals may stretch one lease; `max_park_ms` the longest that an
-    item may be parked. `reopen_on_evidence` gives a decided content a new round when its evidence is
-    revised. A `draining` queue takes nothing new in and is worked off; one that is renamed or merged
-    is named in `formerly` of the queue that takes its place.
+    `max_hold_ms` the longest that renewals may stretch one lease, `max_park_ms` that an item may be
+    parked. `reopen_on_evidence` gives a decided content a new round when its evidence is revised. A
+    `draining` queue takes nothing new and is worked off; the former names of queues that were
+    renamed or merged stand in `formerly` of the one that took their place.
     """
 
     title: str
@@ -67,7 +67,11 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """A policy without faults. `default_queue` takes every kind that no queue names."""
+    """A policy without faults. `default_queue` takes every kind that no queue names.
+
+    `followed` is no part of the text: it is what the database remembers of earlier versions, the
+    name of a closed queue -> the queue that took its place.
+    """
 
     version: str
     default_queue: str
@@ -77,6 +81,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     reasons: tuple[Reason, ...]
     weights: Weights = Weights()
     title: str = ""
+    followed: Mapping[str, str] = {}
 
     @cached_property
     def plan(self) -> Plan:
@@ -92,6 +97,22 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def queue_for(self, kind: str) -> str:
         """Return the name of the queue in which an ambiguous content of this kind waits."""
         return self.routes.get(kind, self.default_queue)
+
+    @cached_property
+    def former(self) -> Mapping[str, str]:
+        """Former name -> queue, for the names that a queue says it had."""
+        return {old: name for name, queue in self.queues.items() for old in queue.formerly}
+
+    def queue_named(self, name: str) -> str | None:
+        """Return the queue of this name, or the one that took its place; None if none did."""
+        passed: set[str] = set()
+        while name not in self.queues:
+            following = self.former.get(name) or self.followed.get(name)
+            if following is None or name in passed:
+                return None
+            passed.add(name)
+            name = following
+        return name
 
     def reasons_for(self, queue: str) -> tuple[Reason, ...]:
         """Return the reasons offered in `queue`, in the policy's order."""

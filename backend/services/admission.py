@@ -13,7 +13,7 @@ from backend.domain.engine import decide
 from backend.domain.identity import Identity
 from backend.domain.policy import Policy
 from backend.domain.rank import base
-from backend.domain.refusals import Forbidden, InvalidField, NotFound
+from backend.domain.refusals import Forbidden, InvalidField, NotFound, QueueDraining
 from backend.domain.scores import score_text
 from backend.domain.submission import CheckedContent, shown_content
 from shared.evidence import Evidence, evidence_bytes
@@ -33,19 +33,34 @@ class Admission(msgspec.Struct, frozen=True, kw_only=True):
 def refuse_queue(policy: Policy, who: Identity, checked: CheckedContent) -> None:
     """Raise unless `who` may send this content to the queue that people would see it in.
 
-    InvalidField for a queue that the policy lacks, Forbidden for one that the key is not for.
+    InvalidField for a queue that the policy lacks, Forbidden for one that the key is not for, and
+    QueueDraining for one that takes nothing new.
     """
-    queue = checked.queue or policy.queue_for(checked.kind)
-    if queue not in policy.queues:
+    queue = _queue_of(policy, checked)
+    if queue is None:
         raise InvalidField("the active policy has no such queue", field="queue")
     if not who.may(Role.PRODUCER, queue):
         raise Forbidden("your key does not submit to this queue", field="queue")
+    refuse_draining(policy, queue)
+
+
+def refuse_draining(policy: Policy, queue: str) -> None:
+    """Raise QueueDraining for a queue that takes nothing new."""
+    if policy.queues[queue].draining:
+        raise QueueDraining("send it to another queue", field="queue", queue=queue)
+
+
+def _queue_of(policy: Policy, checked: CheckedContent) -> str | None:
+    """Return where people would see this content; None for a queue that the policy lacks."""
+    if checked.queue is None:
+        return policy.queue_for(checked.kind)
+    return policy.queue_named(checked.queue)
 
 
 def admit_content(policy: Policy, checked: CheckedContent) -> Admission:
     """Band a content; what needs a person gets an item, what is held waits for its scores."""
     banding = decide(checked.labels, (), policy)
-    queue = checked.queue or policy.queue_for(checked.kind)
+    queue = _queue_of(policy, checked)
     queued = banding.needs_person
     nonce = token_bytes(_NONCE_BYTES)
     evidence = _evidence(policy, checked, banding) if queued else None
@@ -78,10 +93,14 @@ def admit_content(policy: Policy, checked: CheckedContent) -> Admission:
 
 
 def admit_case(policy: Policy, queue: str, checked: CheckedContent) -> Admission:
-    """Put a case before people as it is. Raises NotFound for a queue that the policy lacks."""
-    terms = policy.queues.get(queue)
-    if terms is None:
+    """Put a case before people as it is. Raises NotFound for a queue that the policy lacks.
+
+    Whether the queue drains is asked only once the case turns out to be new.
+    """
+    present = policy.queue_named(queue)
+    if present is None:
         raise NotFound("there is no such queue", field="queue")
+    terms = policy.queues[present]
     nonce = token_bytes(_NONCE_BYTES)
     evidence = _evidence(policy, checked, None)
     row = NewContent(
@@ -95,7 +114,7 @@ def admit_case(policy: Policy, queue: str, checked: CheckedContent) -> Admission
         body=checked.body.decode(),
         nonce=nonce,
         fingerprint=checked.fingerprint(nonce),
-        queue=queue,
+        queue=present,
         source=ItemSource.CASE.value,
         severity=terms.severity,
         base=_base(policy, terms.severity, checked),

@@ -11,7 +11,7 @@ from backend.db.connection import Connection, Database
 from backend.db.errors import ConstraintError
 from backend.domain.identity import Identity
 from backend.domain.policy import Policy
-from backend.domain.refusals import Forbidden, LeaseHeld, NotFound
+from backend.domain.refusals import Busy, Forbidden, LeaseHeld, NotFound
 from shared.vocabulary import ItemSource
 from shared.wire.queue import (
     ClaimAnswer,
@@ -22,6 +22,9 @@ from shared.wire.queue import (
     RankWeights,
 )
 
+_NEW_POLICY = "a new policy is coming into force; send it again in a second"
+_NOTICED_MS = 1_000
+
 
 async def claim(
     db: Database, policy: Policy, who: Identity, queue: str, claim_key: str
@@ -31,7 +34,7 @@ async def claim(
     The same `claim_key` returns the same lease while it lives. Raises Forbidden, NotFound for a
     queue that does not exist, and LeaseHeld for a person who holds another item.
     """
-    refuse_stranger(policy, who, queue)
+    queue = refuse_stranger(policy, who, queue)
     key = UUID(claim_key)
     leased = await _take(db, who, queue, key)
     async with db.connection() as conn:
@@ -92,7 +95,7 @@ async def queue_view(db: Database, policy: Policy, who: Identity, queue: str) ->
 
     Raises Forbidden, and NotFound for a queue that does not exist.
     """
-    refuse_stranger(policy, who, queue)
+    queue = refuse_stranger(policy, who, queue)
     async with db.connection() as conn:
         return await _view(conn, policy, who, queue)
 
@@ -104,12 +107,39 @@ async def my_queues(db: Database, policy: Policy, who: Identity) -> tuple[QueueV
         return tuple([await _view(conn, policy, who, name) for name in names])
 
 
-def refuse_stranger(policy: Policy, who: Identity, queue: str) -> None:
-    """Raise NotFound for a queue that the policy lacks, Forbidden where `who` may not work."""
-    if queue not in policy.queues:
+def refuse_stranger(policy: Policy, who: Identity, queue: str) -> str:
+    """Return the queue that goes by this name, or that took its place.
+
+    Raises NotFound for a queue that the policy lacks, Forbidden where `who` may not work, and Busy
+    where he may as soon as his key is looked up again, since what is granted for a queue follows.
+    """
+    present = policy.queue_named(queue)
+    if present is None:
         raise NotFound("there is no such queue", field="queue")
-    if not _may_work(policy, who, queue):
+    if not _may_work(policy, who, present):
+        if _granted_formerly(policy, who, present):
+            raise Busy(_NEW_POLICY, retry_after_ms=_NOTICED_MS)
         raise Forbidden("your key has no role in this queue", field="queue")
+    return present
+
+
+def queue_of_item(policy: Policy, who: Identity, queue: str) -> str:
+    """Return the same for the queue of an item, which exists: if the policy lacks it, it is old.
+
+    Raises Busy until this process knows the policy that names the queue, and Forbidden.
+    """
+    if policy.queue_named(queue) is None:
+        raise Busy(_NEW_POLICY, retry_after_ms=_NOTICED_MS)
+    return refuse_stranger(policy, who, queue)
+
+
+def _granted_formerly(policy: Policy, who: Identity, queue: str) -> bool:
+    return any(
+        grant.queue not in (None, queue)
+        and grant.role in policy.queues[queue].claimable_by
+        and policy.queue_named(grant.queue) == queue
+        for grant in who.grants
+    )
 
 
 def _may_work(policy: Policy, who: Identity, queue: str) -> bool:
@@ -143,7 +173,7 @@ async def _figures(conn: Connection, who: Identity, queue: str) -> QueueFigures:
 
 def as_lease(row: LeaseRow, policy: Policy) -> Lease:
     """Return a leased item as its holder sees it."""
-    terms = policy.queues.get(row.queue)
+    terms = policy.queues.get(policy.queue_named(row.queue) or row.queue)
     return Lease(
         item_id=str(row.item_pk),
         content_id=row.content_id,

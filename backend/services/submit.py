@@ -23,7 +23,7 @@ from backend.domain.policy import Policy
 from backend.domain.refusals import ContentExists
 from backend.domain.states import next_state
 from backend.domain.submission import CheckedContent
-from backend.services.admission import Admission, admit_case, admit_content
+from backend.services.admission import Admission, admit_case, admit_content, refuse_draining
 from backend.services.apply import outgoing
 from backend.services.known import Known, look_up
 from shared.vocabulary import AppliedResult, ContentState, EventType, Outcome
@@ -59,8 +59,8 @@ async def submit_case(
 ) -> Receipt:
     """Submit a case, which goes straight to the people of `queue`.
 
-    Raises NotFound for an unknown queue, and ContentExists if the id is taken by a content that
-    was never a case.
+    Raises NotFound for an unknown queue, QueueDraining for one that takes nothing new, and
+    ContentExists if the id is taken by a content that was never a case.
     """
     admission = admit_case(policy, queue, checked)
     (receipt,) = await _admit(db, policy, who, [admission], [checked])
@@ -95,12 +95,19 @@ async def _admit(
             age_per_minute=policy.weights.age_per_minute,
         )
         by_id = {admission.checked.content_id: admission for admission in admissions}
+        for row in admitted:  # what is known already is answered, also when its queue drains
+            _refuse_draining(policy, by_id[row.content_id])
         fresh = {row.content_id: _effected(who, by_id[row.content_id], row) for row in admitted}
         await _write(conn, policy, who, list(fresh.values()))
         again = [row for row in rows if _is_again(fresh, row)]
         known = await look_up(conn, who, again) if again else {}
         _refuse_other_nature(admissions, known)
     return [_receipt(fresh, known, row) for row in rows]
+
+
+def _refuse_draining(policy: Policy, admission: Admission) -> None:
+    if admission.row.queue is not None:
+        refuse_draining(policy, admission.row.queue)
 
 
 def _is_again(fresh: Mapping[str, _Effected], checked: CheckedContent) -> bool:

@@ -41,7 +41,7 @@ from backend.domain.refusals import (
     WrongOwner,
 )
 from backend.domain.verdict import Ruling, admit, ruling, too_late
-from backend.services.claim import claim, my_lease, queue_view, refuse_stranger
+from backend.services.claim import claim, my_lease, queue_of_item, queue_view
 from backend.services.lease import item_key, stale
 from shared.vocabulary import EventType, ItemSource, Outcome
 from shared.wire.queue import ClaimAnswer, DecisionPart, VerdictAnswer, VerdictRequest
@@ -144,8 +144,8 @@ async def _record(
 
 
 def _refuse(policy: Policy, who: Identity, request: VerdictRequest, fenced: FencedRow) -> None:
-    refuse_stranger(policy, who, fenced.queue)
-    late = too_late(policy, fenced.queue, whole_ms(fenced.late_by))
+    queue = queue_of_item(policy, who, fenced.queue)
+    late = too_late(policy, queue, whole_ms(fenced.late_by))
     if late is not None:
         raise late
     if request.evidence_hash != fenced.evidence_hash:
@@ -155,7 +155,7 @@ def _refuse(policy: Policy, who: Identity, request: VerdictRequest, fenced: Fenc
             evidence_hash=fenced.evidence_hash,
             evidence_revision=fenced.evidence_revision,
         )
-    refusal = admit(policy, fenced.queue, request.verdict, request.reason)
+    refusal = admit(policy, queue, request.verdict, request.reason)
     if refusal is not None:
         raise refusal
 
