@@ -28,7 +28,8 @@ FOR UPDATE OF i, n;
 -- name: decide_item(item_id, fence_token, tenant_id, content_id, principal_id, kind, actor, verdict, outcome, reason, evidence_hash, verdict_token, supersedes, apply_after, late_by, seen, dwell, renderer, policy_version, model_version, note)^
 -- Resolve the item and write the decision that its lease led to, with the note beside it, as one statement.
 WITH closed AS (
-  UPDATE item SET state = 'resolved', resolution = 'decided', resolved_at = clock(), owner = NULL, fence_token = NULL, claim_key = NULL, lease_expires = NULL
+  UPDATE item SET state = 'resolved', resolution = 'decided', resolved_at = clock(), owner = NULL, fence_token = NULL, claim_key = NULL,
+    terminal = NULL, lease_expires = NULL
   WHERE id = :item_id AND fence_token = :fence_token
   RETURNING id),
 noted AS (
