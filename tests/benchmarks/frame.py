@@ -17,7 +17,8 @@ ROUNDS = 3
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """One line of output. `target` reads like `<= 1.15`; without one it is told, not judged.
 
-    `size` names what the figure was taken at; `rounds` are the values of which it is the median.
+    `size` names what the figure was taken at; `rounds` are the values of which it is the median. A
+    missed `stretch` is told as missed, and does not count for the exit code.
     """
 
     name: str
@@ -27,6 +28,12 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     holds: bool = True
     size: str = ""
     rounds: tuple[float, ...] = ()
+    stretch: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Tell whether this figure, as it is, makes the whole run a failed one."""
+        return not self.holds and not self.stretch
 
 
 class Benchmark(msgspec.Struct, frozen=True):
@@ -47,6 +54,7 @@ def figure(
     *,
     target: tuple[Literal["<=", ">="], float] | None = None,
     size: str = "",
+    stretch: bool = False,
 ) -> Figure:
     """Return the median of the rounds, judged by its target."""
     value = statistics.median(rounds)
@@ -62,6 +70,7 @@ def figure(
         holds=_COMPARE[how](value, bound),
         size=size,
         rounds=told,
+        stretch=stretch,
     )
 
 
