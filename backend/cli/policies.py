@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from cyclopts import App
@@ -14,7 +15,14 @@ from backend.db.connection import Database
 from backend.db.policy import read_active_policy
 from backend.domain.policy import Policy, PolicyError, parse_policy
 from backend.domain.refusals import Busy, InvalidField
-from backend.services.policies import STANDARD, ActivePolicy, activate, shipped_policy
+from backend.services.policies import (
+    STANDARD,
+    Activated,
+    ActivePolicy,
+    put_in_force,
+    shipped_policy,
+)
+from backend.services.succession import Change, QueueChange
 
 policy = App(name="policy", help="Show, check and activate policies.")
 
@@ -47,6 +55,8 @@ def check(file: str, /) -> None:
         f"{file}: version {found.version} is fine: {len(found.categories)} categories,"
         f" {len(found.queues)} queues, {len(found.reasons)} reasons\n"
     )
+    for line in _intended(found):
+        sys.stdout.write(line + "\n")
 
 
 @policy.command(name="activate")
@@ -60,8 +70,10 @@ def activate_(file: str, /, *, data: Path | None = None) -> None:
     data
         Folder of the embedded database, if not the usual one.
     """
-    version = asyncio.run(_activate(file, data))
-    sys.stdout.write(f"version {version} is in force\n")
+    activated = asyncio.run(_activate(file, data))
+    sys.stdout.write(f"version {activated.policy.version} is in force\n")
+    for change in activated.queues:
+        sys.stdout.write(_told(change) + "\n")
 
 
 def text_of(name: str) -> str:
@@ -106,18 +118,44 @@ async def ensure_policy(db: Database, wanted: str | None) -> str:
             return (await ActivePolicy(db).of(tenant_id)).version
         except Busy:
             wanted = STANDARD
+    return (await _put_in_force(db, tenant_id, wanted)).policy.version
+
+
+async def _put_in_force(db: Database, tenant_id: int, wanted: str) -> Activated:
     text = text_of(wanted)
     parsed(wanted, text)
     try:
-        return (await activate(db, tenant_id, text)).version
+        return await put_in_force(db, tenant_id, text)
     except InvalidField as refusal:
+        if refusal.field != "version":
+            raise Failure(f"{wanted} can't be put in force: {refusal}.") from None
         line = f"{wanted}: {refusal}; give the changed policy a version of its own."
         raise Failure(line) from None
 
 
-async def _activate(name: str, data: Path | None) -> str:
+async def _activate(name: str, data: Path | None) -> Activated:
     async with open_database(data) as db:
-        return await ensure_policy(db, name)
+        return await _put_in_force(db, await default_tenant(db), name)
+
+
+def _intended(found: Policy) -> Iterator[str]:
+    """Say of each queue what putting this policy in force would do to it, as far as it tells."""
+    for name, terms in found.queues.items():
+        if terms.draining:
+            yield f"queue {name} drains: nothing new comes in, what is there is worked off"
+        for old in terms.formerly:
+            yield f"queue {name} takes the place of {old}: undecided items and grants go there"
+
+
+def _told(one: QueueChange) -> str:
+    items = f"{one.moved} item{'s' * (one.moved != 1)} moved, grants copied"
+    return {
+        Change.OPENED: f"queue {one.queue} is open",
+        Change.DRAINS: f"queue {one.queue} drains: nothing new comes in",
+        Change.RENAMED: f"queue {one.queue} is now {one.successor}: {items}",
+        Change.MERGED: f"queue {one.queue} went into {one.successor}: {items}",
+        Change.CLOSED: f"queue {one.queue} is closed",
+    }[one.change]
 
 
 async def _active_text(data: Path | None) -> str:

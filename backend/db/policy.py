@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 
-from backend.db.statements import maybe, run, statements
+from backend.db.statements import many, maybe, run, statements
 
 _SQL = statements("policy")
 
@@ -35,6 +35,17 @@ class QueueRow(msgspec.Struct, frozen=True, kw_only=True):
     undo_window: timedelta
     release_cooldown: timedelta
     sla: timedelta
+    draining: bool
+
+
+class KnownQueue(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue that the tenant has or had; a closed one may have a `successor`, which is open."""
+
+    name: str
+    open: bool
+    draining: bool
+    successor: str | None
+    escalation_queue: str | None
 
 
 async def read_active_policy(conn: Any, tenant_id: int) -> PolicyRow | None:
@@ -81,7 +92,7 @@ async def activate_policy(
 
 
 async def store_queues(conn: Any, tenant_id: int, rows: Sequence[QueueRow]) -> None:
-    """Open or change these queues and close all others of the tenant."""
+    """Open or change these queues."""
     await run(
         _SQL["store_queues"],
         conn,
@@ -97,12 +108,35 @@ async def store_queues(conn: Any, tenant_id: int, rows: Sequence[QueueRow]) -> N
         undo_windows=[row.undo_window for row in rows],
         release_cooldowns=[row.release_cooldown for row in rows],
         slas=[row.sla for row in rows],
+        drainings=[row.draining for row in rows],
     )
+
+
+async def read_queues(conn: Any, tenant_id: int) -> list[KnownQueue]:
+    """Read every queue that the tenant has or had."""
+    return await many(_SQL["read_queues"], KnownQueue, conn, tenant_id=tenant_id)
+
+
+async def close_queues(conn: Any, tenant_id: int, queues: Sequence[KnownQueue]) -> None:
+    """Close these queues, and lead each to its successor."""
     await run(
-        _SQL["disable_other_queues"],
+        _SQL["close_queues"],
         conn,
         tenant_id=tenant_id,
-        names=[row.name for row in rows],
+        names=[queue.name for queue in queues],
+        successors=[queue.successor for queue in queues],
+        escalations=[queue.escalation_queue for queue in queues],
+    )
+
+
+async def copy_grants(conn: Any, tenant_id: int, successors: Mapping[str, str]) -> None:
+    """Copy the grants for each of these queues to the one that takes its place."""
+    await run(
+        _SQL["copy_grants"],
+        conn,
+        tenant_id=tenant_id,
+        names=list(successors),
+        successors=list(successors.values()),
     )
 
 

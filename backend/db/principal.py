@@ -111,11 +111,6 @@ async def revoke_key(conn: Any, key_id: str) -> bool:
     return await _SQL["revoke_key"](conn, key_id=key_id) is not None
 
 
-async def queue_exists(conn: Any, tenant_id: int, name: str) -> bool:
-    """Tell whether the tenant has an open queue of this name."""
-    return bool(await _SQL["queue_exists"](conn, tenant_id=tenant_id, name=name))
-
-
 async def list_keys(conn: Any, tenant_id: int) -> list[ListedKeyRow]:
     """List the keys of a tenant, newest last."""
     return await many(_SQL["list_keys"], ListedKeyRow, conn, tenant_id=tenant_id)

@@ -41,7 +41,7 @@ def _head(policy: Policy) -> Iterator[Fault]:
     if _VERSION.match(policy.version) is None:
         yield Fault("version", "1 to 32 of A-Z a-z 0-9 . _ -, a letter or digit first")
     if policy.default_queue not in policy.queues:
-        yield Fault("routes.default", "names no queue")
+        yield Fault("routes.default", f"names no queue; there are {', '.join(policy.queues)}")
     if not policy.categories:
         yield Fault("categories", "at least one is needed")
 
@@ -136,7 +136,7 @@ def _escalation(policy: Policy) -> Iterator[Fault]:
         path = f"queues.{name}.escalation_queue"
         target = queue.escalation_queue
         if target is not None and target not in policy.queues:
-            yield Fault(path, "names no queue")
+            yield Fault(path, f"names no queue; there are {', '.join(policy.queues)}")
         elif target is not None and _returns(policy, name):
             yield Fault(path, "leads in a circle")
 

@@ -12,6 +12,7 @@ import hmac
 import re
 import secrets
 import string
+from collections.abc import Sequence
 from datetime import timedelta
 
 import msgspec
@@ -19,6 +20,7 @@ import structlog
 
 from backend.db import principal as rows
 from backend.db.connection import Database
+from backend.db.policy import KnownQueue, read_queues
 from backend.domain.identity import Grant, Identity
 from backend.domain.model import DEFAULT_TENANT
 from backend.domain.refusals import InvalidField, NotFound, Unauthenticated
@@ -67,8 +69,8 @@ async def create(  # noqa: PLR0913, PLR0917 - what a key is, column by column
         tenant_id = await rows.find_tenant(conn, tenant)
         if tenant_id is None:
             raise NotFound("there is no tenant of this name", field="tenant")
-        if queue is not None and not await rows.queue_exists(conn, tenant_id, queue):
-            raise InvalidField("the active policy has no such queue", field="queue")
+        if queue is not None:
+            _refuse_unknown(queue, await read_queues(conn, tenant_id))
         await rows.insert_principal(conn, tenant_id, name, kind)
         found = await rows.find_principal(conn, tenant_id, name)
         if found is None or found.kind != kind or not found.active:
@@ -83,6 +85,13 @@ async def create(  # noqa: PLR0913, PLR0917 - what a key is, column by column
             expires_in=expires,
         )
     return f"fp_{env}_{key_id}_{secret}"
+
+
+def _refuse_unknown(queue: str, known: Sequence[KnownQueue]) -> None:
+    offered = [one.name for one in known if one.open]
+    if queue not in offered:
+        there = ", ".join(offered) or "none until a policy is in force"
+        raise InvalidField(f"the active policy has no such queue; it has {there}", field="queue")
 
 
 async def revoke(db: Database, key_id: str) -> None:

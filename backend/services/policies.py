@@ -9,16 +9,22 @@ from importlib.resources import files
 import msgspec
 
 from backend.db import policy as rows
-from backend.db.connection import Database
+from backend.db.connection import Connection, Database
 from backend.db.principal import find_tenant
 from backend.domain.model import DEFAULT_TENANT
 from backend.domain.policy import Policy, parse_policy, policy_sha256
 from backend.domain.refusals import Busy, InvalidField
+from backend.services.news import Tell, depth, nobody
+from backend.services.strays import RENAMED, bring
+from backend.services.succession import QueueChange, bring_queues, remembered
 
 KEEP_SECONDS = 1.0
 """How long a process believes the policy it knows to be the one in force."""
 
 STANDARD = "standard"
+
+CHUNK = 500
+"""Items of a queue that go to its successor in one transaction."""
 
 
 def shipped_policy(name: str = STANDARD) -> str:
@@ -29,24 +35,40 @@ def shipped_policy(name: str = STANDARD) -> str:
     return path.read_text(encoding="utf-8")
 
 
+class Activated(msgspec.Struct, frozen=True, kw_only=True):
+    """A policy that is in force, and what that did to the queues."""
+
+    policy: Policy
+    queues: tuple[QueueChange, ...]
+
+
 async def activate(
-    db: Database, tenant_id: int, text: str, principal_id: int | None = None
+    db: Database, tenant_id: int, text: str, principal_id: int | None = None, *, tell: Tell = nobody
 ) -> Policy:
+    """Put a policy in force as `put_in_force` does, and return it."""
+    return (await put_in_force(db, tenant_id, text, principal_id, tell=tell)).policy
+
+
+async def put_in_force(
+    db: Database, tenant_id: int, text: str, principal_id: int | None = None, *, tell: Tell = nobody
+) -> Activated:
     """Store a policy text, bring queues and names to what it says, and put it in force.
 
-    The same text again changes nothing. Raises PolicyError with every fault of the text, and
-    InvalidField if its version is taken by another text: a version never changes.
+    The same text again changes nothing. What waits in a queue that another takes the place of goes
+    there: the first items in the same transaction, the rest of a long queue right after it. Raises
+    PolicyError with every fault of the text, and InvalidField if its version is taken by another
+    text (a version never changes) or a queue would be gone that holds undecided items.
     """
     policy = parse_policy(text)
     sha256 = bytes.fromhex(policy_sha256(text))
+    row = rows.PolicyRow(version=policy.version, document=text, sha256=sha256)
     async with db.transaction() as conn:
         await rows.lock_policies(conn, tenant_id)
-        row = rows.PolicyRow(version=policy.version, document=text, sha256=sha256)
         await rows.insert_policy(conn, tenant_id, row, principal_id)
         stored = await rows.read_policy(conn, tenant_id, policy.version)
         if stored is None or stored.sha256 != sha256:
             raise InvalidField("this version exists with another text", field="version")
-        await rows.store_queues(conn, tenant_id, _queue_rows(policy))
+        changed = await bring_queues(conn, tenant_id, policy, _queue_rows(policy))
         await rows.store_names(
             conn,
             tenant_id,
@@ -56,7 +78,40 @@ async def activate(
         active = await rows.read_active_policy(conn, tenant_id)
         if active is None or active.version != policy.version:
             await rows.activate_policy(conn, tenant_id, policy.version, principal_id)
-    return policy
+        changed = [await _brought(conn, tenant_id, one, principal_id) for one in changed]
+    changed = [await _brought_all(db, tenant_id, one, principal_id) for one in changed]
+    for one in changed:
+        for news in depth(tenant_id, one.queue, *filter(None, [one.successor])):
+            tell(news)
+    return Activated(policy=policy, queues=tuple(changed))
+
+
+async def _brought(
+    conn: Connection, tenant_id: int, one: QueueChange, principal_id: int | None
+) -> QueueChange:
+    """Bring some items of a queue to what takes its place, and count them."""
+    if one.successor is None:
+        return one
+    principal = None if principal_id is None else str(principal_id)
+    moved = await bring(
+        conn, tenant_id, one.queue, one.successor, RENAMED, limit=CHUNK, principal=principal
+    )
+    return msgspec.structs.replace(one, moved=one.moved + moved)
+
+
+async def _brought_all(
+    db: Database, tenant_id: int, one: QueueChange, principal_id: int | None
+) -> QueueChange:
+    """Bring what is left, one short transaction at a time; the redriver finishes what this can't.
+
+    The policy is in force by now, so that nobody is made to wait for a long queue.
+    """
+    before = 0
+    while one.moved - before >= CHUNK:
+        before = one.moved
+        async with db.transaction() as conn:
+            one = await _brought(conn, tenant_id, one, principal_id)
+    return one
 
 
 class _Known(msgspec.Struct, frozen=True):
@@ -94,11 +149,14 @@ class ActivePolicy:
         until = asyncio.get_running_loop().time() + self._keep_seconds
         async with self._db.connection() as conn:
             row = await rows.read_active_policy(conn, tenant_id)
+            followed = remembered(await rows.read_queues(conn, tenant_id))
         if row is None:
             raise Busy("no policy is active yet: activate one first")
         old = self._known.get(tenant_id)
         same = old is not None and old.sha256 == row.sha256
         policy = old.policy if same and old is not None else parse_policy(row.document)
+        if policy.followed != followed:
+            policy = msgspec.structs.replace(policy, followed=followed)
         known = _Known(policy, row.sha256, until)
         self._known[tenant_id] = known
         return known
@@ -133,6 +191,7 @@ def _queue_rows(policy: Policy) -> list[rows.QueueRow]:
             undo_window=timedelta(milliseconds=queue.undo_window_ms),
             release_cooldown=timedelta(milliseconds=queue.release_cooldown_ms),
             sla=timedelta(milliseconds=queue.sla_ms),
+            draining=queue.draining,
         )
         for name, queue in policy.queues.items()
     ]

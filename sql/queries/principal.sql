@@ -44,11 +44,6 @@ VALUES (:key_id, :principal_id, :env, :secret_sha256, clock() + :expires_in::int
 UPDATE api_key SET revoked_at = coalesce(revoked_at, clock()) WHERE id = :key_id
 RETURNING principal_id;
 
--- name: queue_exists(tenant_id, name)$
--- Tell whether a tenant has an open queue of this name.
-SELECT EXISTS (SELECT FROM queue
-  WHERE tenant_id = :tenant_id AND name = :name AND disabled_at IS NULL);
-
 -- name: list_keys(tenant_id)
 -- List the keys of a tenant with their holders, newest last; no secret, and no hash of one.
 SELECT k.id AS key_id, k.env, p.name, k.created_at, k.expires_at, k.last_used_at, k.revoked_at,
