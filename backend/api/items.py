@@ -1,4 +1,4 @@
-"""Items: what the holder of a lease may do with it."""
+"""Items: what the holder of a lease may do with it, and how a lead takes it back."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from backend.api.access import needs
 from backend.api.bodies import Body
 from backend.api.desk import Desk
 from backend.services.lease import release, renew
+from backend.services.park import park
 from backend.services.steady import steadily
+from backend.services.take_back import take_back
 from backend.services.verdict import verdict
 from shared.vocabulary import Role
+from shared.wire.item import Parked, ParkRequest, TakeBackRequest, TakenBack
 from shared.wire.queue import (
     REPLAYED_HEADER,
     SUPERSEDED_BY_HEADER,
@@ -28,6 +31,8 @@ from shared.wire.queue import (
 
 _RENEW = Body(RenewRequest)
 _RELEASE = Body(ReleaseRequest)
+_PARK = Body(ParkRequest)
+_TAKE_BACK = Body(TakeBackRequest)
 _VERDICT = Body(VerdictRequest)
 _HOLDERS = (Role.REVIEWER, Role.LEAD)
 
@@ -61,7 +66,35 @@ class ItemController(Controller):
     ) -> Released:
         """Give the item back, and say why."""
         asked = await _RELEASE.read(request)
-        return await steadily(lambda: release(desk.db, desk.who, item_id, asked))
+        return await steadily(lambda: release(desk.db, desk.who, item_id, asked, tell=desk.tell))
+
+    @post(
+        "/v1/items/{item_id:str}/park",
+        opt=needs(*_HOLDERS) | {"body": ParkRequest},
+        status_code=200,
+        summary="Set an item aside and ask its producer",
+    )
+    async def park(
+        self, request: Request[Any, Any, Any], item_id: FromPath[str], desk: NamedDependency[Desk]
+    ) -> Parked:
+        """Set the item aside until a date or new evidence; it comes back by itself."""
+        asked = await _PARK.read(request)
+        return await steadily(
+            lambda: park(desk.db, desk.policy, desk.who, item_id, asked, tell=desk.tell)
+        )
+
+    @post(
+        "/v1/items/{item_id:str}/take-back",
+        opt=needs(Role.LEAD) | {"body": TakeBackRequest},
+        status_code=200,
+        summary="Take a lease back",
+    )
+    async def take_back(
+        self, request: Request[Any, Any, Any], item_id: FromPath[str], desk: NamedDependency[Desk]
+    ) -> TakenBack:
+        """End the lease that the lead saw; a later one stays."""
+        asked = await _TAKE_BACK.read(request)
+        return await steadily(lambda: take_back(desk.db, desk.who, item_id, asked, tell=desk.tell))
 
     @post(
         "/v1/items/{item_id:str}/verdict",

@@ -1,7 +1,8 @@
 """What a decision makes happen elsewhere, as values: the outbox stores them, workers do them.
 
 An effect's key is `<decision id>:<kind>`: the same decision has the same effects with the same keys
-and the same bytes however often it is looked at, so a receiver can tell a retry from news.
+and the same bytes however often it is looked at, so a receiver can tell a retry from news. What a
+reviewer asks of a producer goes the same way, under `question:<question id>`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import msgspec
 
 from backend.domain.model import utc_text
 from shared.canonical import canonical_bytes
-from shared.vocabulary import Actor, ContentState, Outcome, Verdict
+from shared.vocabulary import Actor, ContentState, Outcome, ParkReason, Verdict
 
 EFFECT_FORMAT = 1
 """Raised whenever the same decision would be told in other bytes."""
@@ -28,6 +29,8 @@ class EffectKind(StrEnum):
     """Tell the producer what now holds."""
     LABEL = "label"
     """Tell the trainers what a person said."""
+    QUESTION = "question"
+    """Tell the producer that a reviewer asks something."""
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,3 +103,37 @@ def _told(taken: Taken) -> dict[str, Any]:
         "model_version": taken.model_version,
         "at": utc_text(taken.at),
     }
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that a reviewer put to the producer when he parked an item.
+
+    `seq` is the content's, after the event that says so. The text is not here: it is asked for.
+    """
+
+    question_id: int
+    tenant: str
+    content_id: str
+    item_id: int
+    seq: int
+    reason: ParkReason
+    at: datetime
+    wake_at: datetime
+
+
+def effect_of(asked: Asked) -> Effect:
+    """Return how a question leaves the house."""
+    key = f"{EffectKind.QUESTION}:{asked.question_id}"
+    told = {
+        "v": EFFECT_FORMAT,
+        "effect": key,
+        "question_id": str(asked.question_id),
+        "tenant": asked.tenant,
+        "content_id": asked.content_id,
+        "item_id": str(asked.item_id),
+        "seq": asked.seq,
+        "reason": asked.reason.value,
+        "wake_at": utc_text(asked.wake_at),
+        "at": utc_text(asked.at),
+    }
+    return Effect(kind=EffectKind.QUESTION, key=key, payload=canonical_bytes(told))

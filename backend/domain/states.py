@@ -32,14 +32,15 @@ _PEOPLE_LOOK = frozenset({ContentState.IN_REVIEW, ContentState.APPEALED})
 
 ITEM_EDGES: Mapping[ItemState, frozenset[ItemState]] = MappingProxyType(
     {
-        # A claim; a move or escalation; a late verdict or a withdrawal.
+        # A claim or renewal; a move, escalation or take-back; a late verdict or a withdrawal.
         ItemState.QUEUED: frozenset({ItemState.LEASED, ItemState.QUEUED, ItemState.RESOLVED}),
-        # A release or lapse; a renewal, take-over or undo; parking; a verdict or a withdrawal.
+        # A release, lapse, take-back or move; a renewal, take-over or undo; parking; a verdict or
+        # a withdrawal.
         ItemState.LEASED: frozenset(
             {ItemState.QUEUED, ItemState.LEASED, ItemState.PARKED, ItemState.RESOLVED}
         ),
-        # The time to wake, or new evidence; a withdrawal.
-        ItemState.PARKED: frozenset({ItemState.QUEUED, ItemState.RESOLVED}),
+        # The time to wake, or new evidence; a move; a withdrawal.
+        ItemState.PARKED: frozenset({ItemState.QUEUED, ItemState.PARKED, ItemState.RESOLVED}),
         ItemState.RESOLVED: frozenset(),
     }
 )
@@ -99,6 +100,19 @@ def reopened(current: ContentState, source: ItemSource) -> ContentState:
             raise IllegalTransition("there is no decision to appeal against")
         return ContentState.APPEALED
     return ContentState.IN_REVIEW if current in _DECIDED else current
+
+
+def withdrawn(current: ContentState, settled: Outcome | None) -> ContentState:
+    """Return the state of a content whose open round was withdrawn, so that nobody looks any more.
+
+    What was `in_review` is again what `settled` made it: the newest outcome that took effect and
+    was neither hold nor none. Raises IllegalTransition if there is none.
+    """
+    if current is not ContentState.IN_REVIEW:
+        return current
+    if settled is None or settled not in _SETTLED:
+        raise IllegalTransition("what is in review was settled before")
+    return _SETTLED[settled]
 
 
 def may_move(current: ItemState, following: ItemState) -> bool:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from operator import itemgetter
+from typing import TypeAlias
 from uuid import UUID
 
 from backend.db.connection import Connection, Database
-from backend.db.lease import ItemNowRow, item_now, release_lease, renew_lease
+from backend.db.lease import ItemNowRow, WhoseRow, item_now, own_end, release_lease, renew_lease
 from backend.domain.identity import Identity
 from backend.domain.model import utc_text
 from backend.domain.refusals import NotFound, StaleLease
-from shared.vocabulary import COUNTED_RELEASES, ItemNow, ItemState, Resolution
+from backend.services.news import Tell, depth, nobody
+from shared.vocabulary import (
+    COUNTED_RELEASES,
+    ItemNow,
+    ItemState,
+    LeaseHappening,
+    Resolution,
+    Role,
+)
 from shared.wire.queue import Released, ReleaseRequest, Renewed, RenewRequest
 
 _LARGEST_ID = 2**63 - 1
@@ -31,8 +42,18 @@ async def renew(db: Database, who: Identity, item_id: str, request: RenewRequest
     return Renewed(expires_in_ms=row.expires_in_ms, capped=row.capped)
 
 
-async def release(db: Database, who: Identity, item_id: str, request: ReleaseRequest) -> Released:
-    """Give an item back undecided. Raises NotFound, and StaleLease as `renew` does."""
+async def release(
+    db: Database,
+    who: Identity,
+    item_id: str,
+    request: ReleaseRequest,
+    *,
+    tell: Tell = nobody,
+) -> Released:
+    """Give an item back undecided; a repetition is answered like the first.
+
+    Raises NotFound, and StaleLease as `renew` does.
+    """
     item_pk, token = item_key(item_id), UUID(request.lease_token)
     async with db.connection() as conn:
         row = await release_lease(
@@ -43,9 +64,23 @@ async def release(db: Database, who: Identity, item_id: str, request: ReleaseReq
             reason=request.reason.value,
             counts=request.reason in COUNTED_RELEASES,
         )
-        if row is None:
+        if row is None and not await _released_before(conn, who, item_pk, token):
             raise await stale(conn, who, item_pk, token)
+    if row is not None:
+        for news in depth(row.tenant_id, row.queue):
+            tell(news)
     return Released(item_id=item_id)
+
+
+async def _released_before(conn: Connection, who: Identity, item_pk: int, token: UUID) -> bool:
+    released = await own_end(
+        conn,
+        item_id=item_pk,
+        fence_token=token,
+        principal_id=who.principal_id,
+        happening=LeaseHappening.RELEASE.value,
+    )
+    return released is not None
 
 
 def item_key(item_id: str) -> int:
@@ -74,30 +109,62 @@ async def stale(
     )
     if now is None:
         return NotFound("there is no such item", field="item_id")
-    if not now.was_granted:
+    if now.granted_at is None:
         return StaleLease("this token is not the lease of this item", field="lease_token")
-    return _told(now)
+    return _told(who, now)
 
 
-def _told(now: ItemNowRow) -> StaleLease:
-    true_now = _true_now(now)
-    since = now.resolved_at or (now.leased_at if now.held_by_other else now.escalated_at)
+def _told(who: Identity, now: ItemNowRow) -> StaleLease:
+    true_now, since = _true_now(now)
+    may_work = who.may(Role.REVIEWER, now.queue) or who.may(Role.LEAD, now.queue)
     return StaleLease(
         "nothing of yours was recorded and nothing was overwritten",
         now=true_now.value,
         holder=now.holder if true_now is ItemNow.LEASED else None,
         since=None if since is None else utc_text(since),
-        can_reclaim=true_now is ItemNow.FREE,
+        can_reclaim=true_now is ItemNow.FREE and now.can_have and may_work,
     )
 
 
-def _true_now(now: ItemNowRow) -> ItemNow:
-    if now.resolution == Resolution.WITHDRAWN:
-        return ItemNow.WITHDRAWN
+Truth: TypeAlias = tuple[ItemNow, datetime | None]
+"""What is true of an item, and since when."""
+
+
+def at_rest(now: ItemNowRow | WhoseRow) -> Truth | None:
+    """Return how an item rests that nobody can hold, parked or resolved; None for any other."""
     if now.resolution is not None:
-        return ItemNow.RESOLVED
-    if now.state == ItemState.PARKED:
-        return ItemNow.PARKED
-    if now.escalated_at and now.granted_at and now.escalated_at > now.granted_at:
-        return ItemNow.ESCALATED
-    return ItemNow.LEASED if now.held_by_other else ItemNow.FREE
+        withdrawn = now.resolution == Resolution.WITHDRAWN
+        return ItemNow.WITHDRAWN if withdrawn else ItemNow.RESOLVED, now.resolved_at
+    return (ItemNow.PARKED, now.parked_at) if now.state == ItemState.PARKED else None
+
+
+def _true_now(now: ItemNowRow) -> Truth:
+    """Return the first that applies, what is final first."""
+    first = at_rest(now) or _sent_elsewhere(now)
+    if first is not None:
+        return first
+    if now.held_by_other:
+        return ItemNow.LEASED, now.leased_at
+    if now.mine_since is not None:
+        return ItemNow.TAKEN_OVER, now.mine_since
+    if now.ended_by == LeaseHappening.TAKE_BACK:
+        return ItemNow.TAKEN_BACK, now.ended_at
+    return ItemNow.FREE, None
+
+
+def _sent_elsewhere(now: ItemNowRow) -> Truth | None:
+    """Return the later of an escalation and a move since the token was granted, if any."""
+    found = [
+        (at, word)
+        for at, word, deed in (
+            (now.escalated_at, ItemNow.ESCALATED, LeaseHappening.ESCALATE),
+            (now.moved_at, ItemNow.MOVED, LeaseHappening.MOVE),
+        )
+        if at is not None
+        # The deed that ended this very token came after its grant, whatever the clock can tell.
+        and (now.ended_by == deed or (now.granted_at is not None and at > now.granted_at))
+    ]
+    if not found:
+        return None
+    at, word = max(found, key=itemgetter(0))
+    return word, at

@@ -1,4 +1,4 @@
-"""Gives run-out leases back, escalates what was left undecided, and brings strays to a queue."""
+"""Gives run-out leases back, wakes the parked, escalates the abandoned, brings strays home."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def redriver(db: Database, *, tell: Tell = nobody, every: float = 1.0) -> Worker
     """Return the worker; any number of them may run side by side."""
 
     async def tick() -> bool:
-        busy = (await redrive(db, limit=_BATCH)).busy
+        busy = (await redrive(db, limit=_BATCH, tell=tell)).busy
         return await rescue_strays(db, limit=_BATCH, tell=tell) > 0 or busy
 
     return Worker("redriver", tick, every=every)

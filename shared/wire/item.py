@@ -34,8 +34,14 @@ class ParkRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     lease_token: Uuid
     reason: ParkReason
-    until: datetime | None = None
-    question: Annotated[str, msgspec.Meta(min_length=1, max_length=QUESTION_LIMIT)] | None = None
+    until: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    question: (
+        Annotated[
+            str,
+            msgspec.Meta(min_length=1, max_length=QUESTION_LIMIT, pattern=r"^[^\x00]*\Z"),
+        ]
+        | None
+    ) = None
 
 
 class Parked(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +76,7 @@ class TakeBackRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     `lease_epoch` says which lease is meant, as the lead's list showed it: a later one stays.
     """
 
-    lease_epoch: int
+    lease_epoch: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
     reason: TakeBackReason
 
 

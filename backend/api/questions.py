@@ -1,0 +1,29 @@
+"""What reviewers ask of producers; the answer is a revision of the evidence."""
+
+from __future__ import annotations
+
+from litestar import Controller, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from backend.api.access import needs
+from backend.api.desk import Desk
+from backend.services.park import questions
+from backend.services.steady import steadily
+from shared.vocabulary import Role
+from shared.wire.item import Questions
+
+
+class QuestionController(Controller):
+    """`/v1/content/{content_id}/questions`."""
+
+    tags = ("content",)
+
+    @get(
+        "/v1/content/{content_id:str}/questions",
+        opt=needs(Role.PRODUCER, Role.LEAD, Role.AUDITOR),
+        summary="What reviewers asked about a content",
+    )
+    async def questions(self, content_id: FromPath[str], desk: NamedDependency[Desk]) -> Questions:
+        """Return the questions of a content, newest first, at most 100."""
+        return await steadily(lambda: questions(desk.db, desk.who, content_id))

@@ -1,0 +1,176 @@
+"""Set an item aside until a date or new evidence, ask its producer, and show what was asked.
+
+It comes back by itself: a claim in its queue wakes it, the redriver does, and so does new evidence.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from backend.db.apply import advance_trail
+from backend.db.connection import Connection, Database
+from backend.db.event import insert_events
+from backend.db.lease import own_end
+from backend.db.park import (
+    ParkableRow,
+    QuestionRow,
+    content_asked_about,
+    lock_for_park,
+    park_item,
+    questions_of,
+    tell_producer,
+)
+from backend.domain.identity import Identity
+from backend.domain.ledger import Fact, chain
+from backend.domain.model import utc_text
+from backend.domain.outcome import Asked, effect_of
+from backend.domain.policy import Policy
+from backend.domain.refusals import InvalidField, NotFound
+from backend.services.claim import refuse_stranger
+from backend.services.lease import item_key, stale
+from backend.services.news import Tell, depth, nobody
+from shared.ids import is_content_id
+from shared.vocabulary import EventType, LeaseHappening, ParkReason
+from shared.wire.item import Parked, ParkRequest, Question, Questions
+
+
+async def park(
+    db: Database,
+    policy: Policy,
+    who: Identity,
+    item_id: str,
+    request: ParkRequest,
+    *,
+    tell: Tell = nobody,
+) -> Parked:
+    """Set aside what `who` holds; a repetition with the same token is answered like the first.
+
+    Raises NotFound, Forbidden, InvalidField for a time that is past or too far away, and StaleLease
+    for a token that is not the fence any more, or a lease that has run out: it must be renewed
+    first.
+    """
+    item_pk, token = item_key(item_id), UUID(request.lease_token)
+    async with db.transaction() as conn:
+        held = await lock_for_park(
+            conn, tenant_id=who.tenant_id, item_id=item_pk, fence_token=token
+        )
+        if held is None or held.owner != who.principal_id:
+            return Parked(item_id=item_id, wake_at=await _parked_before(conn, who, item_pk, token))
+        refuse_stranger(policy, who, held.queue)
+        wake_at = _wake_at(policy, held, request.until)
+        await _set_aside(conn, who, item_pk, held, request, wake_at)
+    # Nobody could have claimed it before either; but leads count what is held and what is parked.
+    for news in depth(who.tenant_id, held.queue):
+        tell(news)
+    return Parked(item_id=item_id, wake_at=wake_at)
+
+
+async def _parked_before(conn: Connection, who: Identity, item_pk: int, token: UUID) -> datetime:
+    """Return when it comes back if this token's holder parked it; else raise what is true now."""
+    before = await own_end(
+        conn,
+        item_id=item_pk,
+        fence_token=token,
+        principal_id=who.principal_id,
+        happening=LeaseHappening.PARK.value,
+    )
+    if before is None or before.expires_at is None:
+        raise await stale(conn, who, item_pk, token)
+    return before.expires_at
+
+
+def _wake_at(policy: Policy, held: ParkableRow, until: datetime | None) -> datetime:
+    latest = held.now + timedelta(milliseconds=policy.queues[held.queue].max_park_ms)
+    if until is None:
+        return latest
+    if not held.now < until <= latest:
+        raise InvalidField(f"a time to come, until {utc_text(latest)}", field="until")
+    return until
+
+
+async def _set_aside(
+    conn: Connection,
+    who: Identity,
+    item_pk: int,
+    held: ParkableRow,
+    request: ParkRequest,
+    wake_at: datetime,
+) -> None:
+    token = UUID(request.lease_token)
+    asked = await park_item(
+        conn,
+        item_id=item_pk,
+        fence_token=token,
+        principal_id=who.principal_id,
+        reason=request.reason.value,
+        text=request.question,
+        now=held.now,
+        wake_at=wake_at,
+    )
+    if asked is None:
+        raise await stale(conn, who, item_pk, token)
+    question = Asked(
+        question_id=asked.question_pk,
+        tenant=who.tenant,
+        content_id=held.content_id,
+        item_id=item_pk,
+        seq=held.seq + 1,
+        reason=request.reason,
+        at=held.now,
+        wake_at=wake_at,
+    )
+    await _note(conn, who, held, question)
+    effect = effect_of(question)
+    await tell_producer(
+        conn,
+        question_pk=asked.question_pk,
+        content_pk=held.content_pk,
+        kind=effect.kind.value,
+        key=effect.key,
+        payload=effect.payload,
+    )
+
+
+async def _note(conn: Connection, who: Identity, held: ParkableRow, question: Asked) -> None:
+    """Put into the content's trail that it was parked, and for which question."""
+    fact = Fact(
+        type=EventType.ITEM_PARKED,
+        at=held.now,
+        principal=str(who.principal_id),
+        data={
+            "item": str(question.item_id),
+            "question": str(question.question_id),
+            "reason": question.reason.value,
+            "wake_at": utc_text(question.wake_at),
+        },
+    )
+    (event,) = chain(held.content_id, question.seq, held.chain_head, [fact], tenant=who.tenant)
+    await insert_events(conn, [(held.content_pk, event)])
+    await advance_trail(conn, content_pk=held.content_pk, seq=event.seq, chain_head=event.hash)
+
+
+async def questions(db: Database, who: Identity, content_id: str) -> Questions:
+    """Return what was asked about a content of the asker's tenant. Raises NotFound."""
+    content = None
+    async with db.connection() as conn:
+        if is_content_id(content_id):
+            content = await content_asked_about(
+                conn, tenant_id=who.tenant_id, content_id=content_id
+            )
+        if content is None:
+            raise NotFound("no content of this id was submitted", field="content_id")
+        rows = await questions_of(conn, content_pk=content.content_pk)
+    return Questions(questions=tuple(map(_question, rows)))
+
+
+def _question(row: QuestionRow) -> Question:
+    return Question(
+        question_id=str(row.question_pk),
+        item_id=str(row.item_pk),
+        reason=ParkReason(row.reason),
+        text=row.text,
+        asked_at=row.asked_at,
+        wake_at=row.wake_at,
+        open=row.open,
+    )

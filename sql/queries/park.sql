@@ -1,0 +1,56 @@
+-- Setting an item aside: until a date or new evidence, with a question to its producer.
+
+-- name: lock_for_park(tenant_id, item_id, fence_token)^
+-- Lock the item by its fence, then its content, and read what a parking is judged by.
+SELECT i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.owner, n.seq, n.chain_head, t.now
+FROM item i
+JOIN content n ON n.id = i.content_id
+CROSS JOIN (SELECT clock() AS now OFFSET 0) t
+WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.tenant_id = :tenant_id
+FOR UPDATE OF i, n;
+
+-- name: park_item(item_id, fence_token, principal_id, reason, text, now, wake_at)^
+-- Set aside what this person holds and has not let run out, and write down what its producer is asked.
+WITH parked AS (
+  UPDATE item i SET state = 'parked', parked_at = :now, wake_at = :wake_at, owner = NULL, fence_token = NULL, claim_key = NULL, terminal = NULL,
+    leased_at = NULL, lease_expires = NULL, lease_epoch = i.lease_epoch + 1
+  WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.owner IS NOT DISTINCT FROM :principal_id AND i.lease_expires > :now
+  RETURNING i.id, i.content_id, i.lease_epoch - 1 AS lease_epoch),
+logged AS (
+  INSERT INTO lease_log (item_id, lease_epoch, happening, principal_id, reason, expires_at)
+  SELECT id, lease_epoch, 'park', :principal_id, :reason::text, :wake_at FROM parked)
+INSERT INTO question (item_id, content_id, principal_id, reason, text, wake_at)
+SELECT id, content_id, :principal_id, :reason::text, :text::text, :wake_at FROM parked
+RETURNING id AS question_pk;
+
+-- name: tell_producer(question_id, content_id, kind, key, payload)!
+-- Queue the question for its way out, under a key that never changes.
+INSERT INTO outbox (question_id, content_id, kind, key, payload) VALUES (:question_id, :content_id, :kind, :key, :payload);
+
+-- name: wake_due(limit)
+-- Return the items whose time has come, in each queue the soonest first, to where their rank puts them; their SLA clock stood still meanwhile.
+WITH t AS MATERIALIZED (SELECT clock() AS now),
+due AS MATERIALIZED (
+  SELECT d.id FROM t CROSS JOIN queue q CROSS JOIN LATERAL (
+    SELECT i.id FROM item i
+    WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'parked' AND i.wake_at <= t.now
+    ORDER BY i.wake_at LIMIT :limit FOR UPDATE OF i SKIP LOCKED) d),
+woken AS (
+  UPDATE item i SET state = 'queued', parked_at = NULL, wake_at = NULL, sla_from = i.sla_from + (t.now - i.parked_at)
+  FROM due d, t WHERE i.id = d.id
+  RETURNING i.id, i.tenant_id, i.queue, i.lease_epoch),
+logged AS (
+  INSERT INTO lease_log (item_id, lease_epoch, happening) SELECT id, lease_epoch, 'wake' FROM woken)
+SELECT id AS item_pk, tenant_id, queue::text AS queue FROM woken;
+
+-- name: content_asked_about(tenant_id, content_id)^
+-- Find a content by the name that its producer gave it.
+SELECT id AS content_pk FROM content WHERE tenant_id = :tenant_id AND content_id = :content_id;
+
+-- name: questions_of(content_id)
+-- Read what was asked about a content, newest first; open is what its item is still set aside for.
+SELECT q.id AS question_pk, q.item_id AS item_pk, q.reason, q.text, q.asked_at, q.wake_at,
+  i.state = 'parked' AND NOT EXISTS (SELECT FROM question l WHERE l.item_id = q.item_id AND l.id > q.id) AS open
+FROM question q JOIN item i ON i.id = q.item_id
+WHERE q.content_id = :content_id
+ORDER BY q.id DESC LIMIT 100;
