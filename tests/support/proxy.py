@@ -1,4 +1,4 @@
-"""A proxy before PostgreSQL that cuts a connection right before or after a COMMIT gets through."""
+"""A proxy before PostgreSQL that cuts the line right before or after something got through."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from collections.abc import AsyncIterator
 from enum import Enum
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-_COMMIT = b"COMMIT;"
-"""What the driver sends to end a transaction, as one simple query."""
+_SETTLES = 0.05
+"""Seconds that the server has to do what it was sent before the client loses the line."""
 
 
 class Cut(Enum):
-    """Where to cut, once: the server never sees the commit, or the client never its answer."""
+    """Where to cut: the server never sees what was sent, or the client never its answer."""
 
     BEFORE = "before"
     AFTER = "after"
 
 
 class Proxy:
-    """Passes everything on, until it is armed."""
+    """Passes everything on, until it is armed. `last` is what was cut, for the test to look at."""
 
     def __init__(self, socket: str) -> None:
         self._socket = socket
         self._armed: tuple[Cut, int] | None = None
-        self.cuts = 0
+        self.last: bytes | None = None
 
-    def arm(self, where: Cut, commits: int = 1) -> None:
-        """Cut at the n-th commit from now on."""
-        self._armed = (where, commits)
+    def arm(self, where: Cut, message: int) -> None:
+        """Cut at the n-th thing that a client sends from now on."""
+        self._armed, self.last = (where, message), None
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass one connection on in both directions."""
@@ -49,26 +49,25 @@ class Proxy:
         answering: asyncio.Task[None],
     ) -> None:
         while data := await reader.read(2**16):
-            cut = self._next_cut() if _COMMIT in data else None
+            cut = self._next_cut(data)
             if cut is Cut.BEFORE:
                 return
             if cut is Cut.AFTER:
                 answering.cancel()
-                back.write(data)
-                await back.drain()
-                await asyncio.sleep(0.2)  # it has committed; nobody will hear of it
-                return
             back.write(data)
             await back.drain()
+            if cut is Cut.AFTER:
+                await asyncio.sleep(_SETTLES)
+                return
 
-    def _next_cut(self) -> Cut | None:
+    def _next_cut(self, data: bytes) -> Cut | None:
         if self._armed is None:
             return None
         where, left = self._armed
         self._armed = (where, left - 1) if left > 1 else None
         if left > 1:
             return None
-        self.cuts += 1
+        self.last = data
         return where
 
 
