@@ -6,12 +6,16 @@ from decimal import Decimal
 
 import pytest
 
-from backend.domain.policy import Policy
+from backend.domain.policy import Policy, policy_sha256
 from shared.vocabulary import Verdict
 from tests.unit.domain.build import shipped, shipped_text
 
 STANDARD = shipped("standard")
 EXAMPLE = shipped("hate-offensive")
+SHIPPED = {
+    "standard-2": "2b53b0d368968d1452e90ff3c401123c1a05e15d90f7ff3625328b459967b116",
+    "hate-offensive-1": "80965840a3efc4cb0da664f8976af6bbceffd4d0aa7639b6b113904440bc4acc",
+}
 both = pytest.mark.parametrize("policy", [STANDARD, EXAMPLE], ids=["standard", "example"])
 
 
@@ -109,3 +113,10 @@ def codes(policy: Policy, queue: str) -> list[str]:
 
 def test_the_comments_tell_a_lead_what_reach_is_worth() -> None:
     assert "only twelve minutes" in shipped_text("standard").replace("\n#     ", " ")
+
+
+@pytest.mark.parametrize("name", ["standard", "hate-offensive"])
+def test_a_shipped_text_that_changes_gets_a_version_of_its_own(name: str) -> None:
+    """A database that has the version refuses another text under its name."""
+    text = shipped_text(name)
+    assert SHIPPED[shipped(name).version] == policy_sha256(text), "raise the version too"
