@@ -7,11 +7,15 @@ from uuid import UUID
 
 import msgspec
 
-from backend.db.statements import maybe, run, statement
+from backend.db.statements import many, maybe, statement
 
 
 class LeaseRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One leased item with all that its holder is shown; spans are milliseconds."""
+    """One leased item with all that its holder is shown; spans are milliseconds.
+
+    `taken_from` is the person whose token this very grant ended, if there was one; it is the
+    claimer himself where the token was in another of his terminals.
+    """
 
     item_pk: int
     content_id: str
@@ -20,6 +24,7 @@ class LeaseRow(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     fence_token: UUID
     claim_key: UUID | None
+    terminal: str | None
     expires_in_ms: int
     ttl_ms: int
     lease_count: int
@@ -30,9 +35,11 @@ class LeaseRow(msgspec.Struct, frozen=True, kw_only=True):
     severity: int
     author_followers: int
     waited_ms: int
+    sla_age_ms: int
     sla_ms: int
     evidence: str
     evidence_hash: str
+    taken_from: int | None = None
 
 
 class FiguresRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +49,7 @@ class FiguresRow(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     free: int
     held: int
+    parked: int
     not_for_you: int
     free_in_ms: int | None
     oldest_ms: int | None
@@ -50,8 +58,26 @@ class FiguresRow(msgspec.Struct, frozen=True, kw_only=True):
     undo_window_ms: int
 
 
+class QueueRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The name of one queue."""
+
+    queue: str
+
+
+class PlaceRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Which of the questions is answered with yes, counted from 1."""
+
+    place: int
+
+
 async def claim_next(
-    conn: Any, *, tenant_id: int, queue: str, principal_id: int, claim_key: UUID
+    conn: Any,
+    *,
+    tenant_id: int,
+    queue: str,
+    principal_id: int,
+    claim_key: UUID,
+    terminal: str | None = None,
 ) -> LeaseRow | None:
     """Lease the best item that this person may take; None if there is none, or if he holds one."""
     return await maybe(
@@ -62,13 +88,7 @@ async def claim_next(
         queue=queue,
         principal_id=principal_id,
         claim_key=claim_key,
-    )
-
-
-async def forget_claim(conn: Any, *, principal_id: int, claim_key: UUID) -> None:
-    """Take a claim key off a lease that has run out."""
-    await run(
-        statement("claim", "forget_claim"), conn, principal_id=principal_id, claim_key=claim_key
+        terminal=terminal,
     )
 
 
@@ -91,3 +111,26 @@ async def queue_figures(
         queue=queue,
         principal_id=principal_id,
     )
+
+
+async def fair_order(conn: Any, *, tenant_id: int, queues: list[str]) -> list[str]:
+    """Order queues by the share of its SLA that the oldest item on offer in each has used."""
+    rows = await many(
+        statement("claim", "fair_order"), QueueRow, conn, tenant_id=tenant_id, queues=queues
+    )
+    return [row.queue for row in rows]
+
+
+async def find_claimable(
+    conn: Any, *, tenant_ids: list[int], queues: list[str], principal_ids: list[int]
+) -> list[int]:
+    """Return the places, from 0, of the persons and queues for whom and where something waits."""
+    rows = await many(
+        statement("claim", "find_claimable"),
+        PlaceRow,
+        conn,
+        tenant_ids=tenant_ids,
+        queues=queues,
+        principal_ids=principal_ids,
+    )
+    return [row.place - 1 for row in rows]

@@ -74,6 +74,8 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
     author_followers: int
     waited_ms: int
     sla_ms: int
+    sla_age_ms: int = 0
+    """What of the SLA is used: the waiting time without the time that it was parked."""
     evidence: str
     evidence_hash: str
     verdicts: tuple[Verdict, ...]
@@ -85,8 +87,10 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
 class QueueFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What a queue holds, for whoever asks: "0 free, 1 held until" is not "empty".
 
-    `free` counts up to `capped_at`, then stands still; `free_in_ms` is when the next held item
-    lapses; `not_for_you` are free items that this person may not take.
+    Each count stands still at `capped_at`. `free` is what the next claim would find: what waits,
+    leases that ran out, and parked items that are due. `not_for_you` are those of them that this
+    person may not take; `free_in_ms` is when the next held item lapses; `oldest_ms` is the age of
+    the oldest undecided item, the time that it was parked not counted; `parked` are not due yet.
     """
 
     queue: str
@@ -101,17 +105,24 @@ class QueueFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClaimAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer to a claim: a lease, or none and the figures that say why."""
+    """Answer to a claim: a lease, or none and the figures that say why.
+
+    With a lease there are none: nobody waits for a count before he may begin. They are read with
+    `GET /v1/queues/{queue}`.
+    """
 
     lease: Lease | None
-    figures: QueueFigures
+    figures: QueueFigures | None = None
 
 
 class ClaimAnyAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer to `POST /v1/claim`; `figures` of each queue that was asked, in the order tried."""
+    """Answer to `POST /v1/claim`: a lease, or none and why.
+
+    `figures`: of each queue that was tried, in that order; with a lease none.
+    """
 
     lease: Lease | None
-    figures: tuple[QueueFigures, ...]
+    figures: tuple[QueueFigures, ...] = ()
 
 
 class Available(msgspec.Struct, frozen=True, kw_only=True):

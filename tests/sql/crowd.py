@@ -50,6 +50,12 @@ INSERT INTO exclusion (item_id, principal_id, until, why)
 SELECT id, $1, now() + interval '1 hour', 'released' FROM item
 WHERE state = 'queued' AND queue = 'posts' ORDER BY rank DESC LIMIT 20
 """
+# Nor ever again what he has had to do with before.
+_FOR_GOOD = """
+INSERT INTO exclusion (item_id, content_id, principal_id, why)
+SELECT CASE id % 2 WHEN 0 THEN id END, CASE id % 2 WHEN 1 THEN content_id END, $1, 'decided_before'
+FROM item WHERE state = 'resolved' AND id % 8 < 2
+"""
 _GRANTS = """
 INSERT INTO lease_log (item_id, lease_epoch, happening, principal_id, token, expires_at)
 SELECT id, lease_epoch, 'grant', owner, fence_token, lease_expires FROM item
@@ -115,6 +121,7 @@ async def make_present(
     await _bulk(admin, first, queued, "queued", 1_000.0)
     await _bulk(admin, first + queued, leased, "leased", 5_000.0)
     await admin.execute(_EXCLUSIONS, CLAIMER)
+    await admin.execute(_FOR_GOOD, CLAIMER)
     await admin.execute(_GRANTS)
     await admin.execute(_PENDING)
 
