@@ -80,6 +80,14 @@ class Body(Generic[T]):
             return refusal
 
 
+async def read_bytes(request: Request[Any, Any, Any], *accepted: str) -> tuple[str, bytes]:
+    """Return the media type of a body, which must be said, and the body as it came."""
+    if not request.headers.get("content-type", "").strip():
+        raise UnsupportedMediaType(f"send {' or '.join(accepted)}")
+    media_type = _media_type(request, *accepted)
+    return media_type, await _whole(request)
+
+
 async def _whole(request: Request[Any, Any, Any]) -> bytes:
     """Return the body. A sender who goes away before its end is no fault of ours."""
     try:

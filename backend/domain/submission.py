@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NoReturn
@@ -24,6 +25,7 @@ from shared.canonical import canonical_bytes
 from shared.evidence import ShownContent
 from shared.ids import CONTENT_ID_PATTERN, NAME_PATTERN, is_content_id
 from shared.wire.content import Case, Submission
+from shared.wire.evidence import EvidenceRevision
 
 BODY_FORMAT = 1
 """Raised whenever the same body would give other bytes."""
@@ -57,11 +59,32 @@ class CheckedContent(msgspec.Struct, frozen=True, kw_only=True):
     author_followers: int
     created_at: datetime | None
     queue: str | None
+    attachments: tuple[str, ...] = ()
     body: bytes
 
     def fingerprint(self, nonce: bytes) -> bytes:
         """Return the SHA-256 of `nonce` and `body`: without the nonce it says nothing of either."""
         return hashlib.sha256(nonce + self.body).digest()
+
+
+class Submitted(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a content its producer said once, and no revision changes."""
+
+    content_id: str
+    kind: str
+    lang: str | None
+    author_id: str | None
+    author_followers: int
+    created_at: datetime | None
+    queue: str | None
+
+
+class _StoredBody(msgspec.Struct, frozen=True, kw_only=True):
+    """The members of a stored body that a content's own row does not repeat."""
+
+    text: str | None
+    fields: dict[str, Any]
+    model_version: str | None
 
 
 def check_submission(body: Submission) -> CheckedContent:
@@ -77,6 +100,41 @@ def check_submission(body: Submission) -> CheckedContent:
 def check_case(body: Case, queue: str) -> CheckedContent:
     """Return the case `body`, sent to `queue`, checked; raises as `check_submission` does."""
     return _checked(body, labels={}, model_version=None, queue=_name(queue, "queue"))
+
+
+def check_revision(body: EvidenceRevision, of: Submitted, *, is_case: bool) -> CheckedContent:
+    """Return the content `of` with all that is shown of it replaced by `body`, checked as strictly.
+
+    Raises as `check_submission` does; a case has neither labels nor a model.
+    """
+    labels = read_labels(body.labels)
+    if is_case and labels:
+        _refuse("labels", "a case has none")
+    if is_case and body.model_version is not None:
+        _refuse("model_version", "a case has none")
+    return _sealed(
+        of,
+        text=_text(body.text),
+        fields=read_fields(bytes(body.fields)),
+        labels=labels,
+        model_version=_model_version(body.model_version),
+        attachments=_attachments(body.attachments),
+    )
+
+
+def stored_content(
+    of: Submitted, body: bytes, labels: dict[str, Decimal], attachments: Sequence[str]
+) -> CheckedContent:
+    """Return what was checked when it came, from its stored `body` and its newest scores."""
+    said = msgspec.json.decode(body, type=_StoredBody)
+    return _sealed(
+        of,
+        text=said.text,
+        fields=said.fields,
+        labels=labels,
+        model_version=said.model_version,
+        attachments=tuple(attachments),
+    )
 
 
 def shown_content(checked: CheckedContent) -> ShownContent:
@@ -103,33 +161,75 @@ def _checked(
         _refuse("content_id", f"it matches {CONTENT_ID_PATTERN}")
     if not 0 <= body.author_followers <= MAX_FOLLOWERS:
         _refuse("author_followers", "a whole number in [0, 2**63 - 1]")
-    said: dict[str, Any] = {
-        "content_id": body.content_id,
-        "kind": _name(body.kind, "kind"),
-        "lang": _lang(body.lang),
-        "text": _text(body.text),
-        "fields": read_fields(bytes(body.fields)),
-        "model_version": model_version,
-        "author_id": _author(body.author_id),
-        "queue": queue,
-    }
-    created_at = _created_at(body.created_at)
-    canonical = canonical_bytes(
-        said
-        | {
-            "v": BODY_FORMAT,
-            "labels": {name: score_text(score) for name, score in labels.items()},
-            "author_followers": str(body.author_followers),
-            "created_at": None if created_at is None else utc_text(created_at),
-        }
-    )
-    return CheckedContent(
-        **said,
-        labels=labels,
+    submitted = Submitted(
+        content_id=body.content_id,
+        kind=_name(body.kind, "kind"),
+        lang=_lang(body.lang),
+        author_id=_author(body.author_id),
         author_followers=body.author_followers,
-        created_at=created_at,
-        body=canonical,
+        created_at=_created_at(body.created_at),
+        queue=queue,
     )
+    return _sealed(
+        submitted,
+        text=_text(body.text),
+        fields=read_fields(bytes(body.fields)),
+        labels=labels,
+        model_version=model_version,
+        attachments=_attachments(body.attachments) if body.attachments else (),
+    )
+
+
+def _sealed(
+    submitted: Submitted,
+    *,
+    text: str | None,
+    fields: dict[str, Any],
+    labels: dict[str, Decimal],
+    model_version: str | None,
+    attachments: tuple[str, ...],
+) -> CheckedContent:
+    """Put both halves of a content together, and write the one body that they come to."""
+    created_at = submitted.created_at
+    said: dict[str, Any] = {
+        "v": BODY_FORMAT,
+        "content_id": submitted.content_id,
+        "kind": submitted.kind,
+        "lang": submitted.lang,
+        "text": text,
+        "fields": fields,
+        "labels": {name: score_text(score) for name, score in labels.items()},
+        "model_version": model_version,
+        "author_id": submitted.author_id,
+        "author_followers": str(submitted.author_followers),
+        "created_at": None if created_at is None else utc_text(created_at),
+        "queue": submitted.queue,
+    }
+    if attachments:  # only then: bodies without any keep the bytes they always had
+        said["attachments"] = attachments
+    return CheckedContent(
+        content_id=submitted.content_id,
+        kind=submitted.kind,
+        lang=submitted.lang,
+        text=text,
+        fields=fields,
+        labels=labels,
+        model_version=model_version,
+        author_id=submitted.author_id,
+        author_followers=submitted.author_followers,
+        created_at=created_at,
+        queue=submitted.queue,
+        attachments=attachments,
+        body=canonical_bytes(said),
+    )
+
+
+def _attachments(digests: tuple[str, ...]) -> tuple[str, ...]:
+    """Their form is the wire's to refuse; none stands twice, since each is shown once."""
+    if len(set(digests)) < len(digests):
+        place = next(n for n, digest in enumerate(digests) if digest in digests[:n])
+        _refuse(f"attachments[{place}]", "each may stand once")
+    return digests
 
 
 def _name(value: str, field: str) -> str:

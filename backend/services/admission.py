@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from secrets import token_bytes
 
 import msgspec
@@ -15,11 +14,9 @@ from backend.domain.policy import Policy
 from backend.domain.rank import base
 from backend.domain.refusals import Forbidden, InvalidField, NotFound, QueueDraining
 from backend.domain.scores import score_text
-from backend.domain.submission import CheckedContent, shown_content
-from shared.evidence import Evidence, evidence_bytes
+from backend.domain.submission import CheckedContent
+from backend.services.showing import NONCE_BYTES, show
 from shared.vocabulary import Band, ItemSource, Role
-
-_NONCE_BYTES = 16
 
 
 class Admission(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,8 +59,8 @@ def admit_content(policy: Policy, checked: CheckedContent) -> Admission:
     banding = decide(checked.labels, (), policy)
     queue = _queue_of(policy, checked)
     queued = banding.needs_person
-    nonce = token_bytes(_NONCE_BYTES)
-    evidence = _evidence(policy, checked, banding) if queued else None
+    nonce = token_bytes(NONCE_BYTES)
+    shown = show(policy, checked, banding) if queued else None
     row = NewContent(
         content_id=checked.content_id,
         kind=checked.kind,
@@ -75,7 +72,7 @@ def admit_content(policy: Policy, checked: CheckedContent) -> Admission:
         body=checked.body.decode(),
         nonce=nonce,
         fingerprint=checked.fingerprint(nonce),
-        labels=_labels_text(checked) if checked.labels else None,
+        labels=labels_text(checked),
         incomplete=banding.band is Band.HELD,
         actor=banding.actor.value,
         outcome=banding.outcome.value,
@@ -86,8 +83,8 @@ def admit_content(policy: Policy, checked: CheckedContent) -> Admission:
         source=ItemSource.ENGINE.value if queued else None,
         severity=banding.severity if queued else None,
         base=_base(policy, banding.severity, checked) if queued else None,
-        evidence_hash=_hash(evidence),
-        evidence=evidence,
+        evidence_hash=None if shown is None else shown.digest,
+        evidence=None if shown is None else shown.data,
     )
     return Admission(checked=checked, banding=banding, row=row)
 
@@ -101,8 +98,8 @@ def admit_case(policy: Policy, queue: str, checked: CheckedContent) -> Admission
     if present is None:
         raise NotFound("there is no such queue", field="queue")
     terms = policy.queues[present]
-    nonce = token_bytes(_NONCE_BYTES)
-    evidence = _evidence(policy, checked, None)
+    nonce = token_bytes(NONCE_BYTES)
+    shown = show(policy, checked, None)
     row = NewContent(
         content_id=checked.content_id,
         kind=checked.kind,
@@ -118,35 +115,22 @@ def admit_case(policy: Policy, queue: str, checked: CheckedContent) -> Admission
         source=ItemSource.CASE.value,
         severity=terms.severity,
         base=_base(policy, terms.severity, checked),
-        evidence_hash=_hash(evidence),
-        evidence=evidence,
+        evidence_hash=shown.digest,
+        evidence=shown.data,
     )
     return Admission(checked=checked, banding=None, row=row)
-
-
-def _evidence(policy: Policy, checked: CheckedContent, banding: Banding | None) -> bytes:
-    return evidence_bytes(
-        Evidence(
-            nonce=token_bytes(_NONCE_BYTES).hex(),
-            revision=1,
-            content=shown_content(checked),
-            labels=() if banding is None else banding.rows,
-            deciding=None if banding is None else banding.deciding,
-            policy_version=policy.version,
-            model_version=checked.model_version,
-        )
-    )
-
-
-def _hash(evidence: bytes | None) -> bytes | None:
-    return None if evidence is None else hashlib.sha256(evidence).digest()
 
 
 def _base(policy: Policy, severity: int, checked: CheckedContent) -> float:
     return base(severity, checked.author_followers, policy.weights)
 
 
-def _labels_text(checked: CheckedContent) -> str:
-    """Return the scores as a JSON object of exact numbers; a category's name needs no escape."""
+def labels_text(checked: CheckedContent) -> str | None:
+    """Return the scores as a JSON object of exact numbers, None if there are none.
+
+    A category's name needs no escape.
+    """
+    if not checked.labels:
+        return None
     pairs = (f'"{name}":{score_text(score)}' for name, score in checked.labels.items())
     return "{" + ",".join(pairs) + "}"

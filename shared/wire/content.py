@@ -9,6 +9,7 @@ import msgspec
 
 from shared.problems import Problem
 from shared.vocabulary import Actor, Band, ContentState, DecisionKind, Outcome, Verdict
+from shared.wire.evidence import Attachments
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -17,7 +18,8 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     `labels` maps a category to its score in [0, 1]; it stays raw here, since it is read with exact
     decimals and with duplicate keys refused. `fields` is a case's own facts: an object of strings,
     whole numbers, booleans, nulls and nestings of them. `queue` names where an ambiguous content
-    goes, if not where the policy sends its kind.
+    goes, if not where the policy sends its kind. `attachments` are digests of what was sent before
+    with `PUT /v1/blobs/{sha256}`.
     """
 
     content_id: str
@@ -31,6 +33,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     author_followers: int = 0
     created_at: datetime | None = None
     queue: str | None = None
+    attachments: Attachments = ()
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,6 +47,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     author_id: str | None = None
     author_followers: int = 0
     created_at: datetime | None = None
+    attachments: Attachments = ()
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):

@@ -91,9 +91,12 @@ class EvidenceChange(msgspec.Struct, frozen=True, kw_only=True):
     labels: tuple[LabelChange, ...] = ()
     text: tuple[TextChange, ...] = ()
     text_before: str | None = None
-    """The old text, so that the places can be shown; None if neither text changed."""
+    """The old text, so that the places can be shown; None if there was none, if it did not change,
+    or if the answer would become too long with it."""
     fields: tuple[str, ...] = ()
-    """The names of the fields that differ."""
+    """The names of the fields that differ, the first 200 in their order."""
+    fields_unnamed: int = 0
+    """How many more differ: beyond that number, or of a name beyond 100 characters."""
     attachments_added: tuple[str, ...] = ()
     attachments_removed: tuple[str, ...] = ()
 
