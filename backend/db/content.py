@@ -109,6 +109,7 @@ class DecisionRow(msgspec.Struct, frozen=True, kw_only=True):
     decision_policy_version: str | None
     decision_model_version: str | None
     decided_at: datetime | None
+    withdrawn_at: datetime | None
     labels: str | None
     recorded_pk: int | None
     recorded_kind: str | None

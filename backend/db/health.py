@@ -20,9 +20,17 @@ class QueueHealthRow(msgspec.Struct, frozen=True, kw_only=True):
     lapsed: int
     escalating: int
     stuck: int
-    unresolved: int
+    parked: int
     oldest_ms: int | None
     sla_ms: int
+
+
+class StaffingRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is there for a queue, and how much waits that none of them may take (capped)."""
+
+    queue: str
+    present: int
+    unclaimable: int
 
 
 class LeaseCountRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +57,23 @@ async def queue_health(conn: Any, *, tenant_id: int) -> list[QueueHealthRow]:
     """Read the state of each queue of a tenant."""
     return await many(
         statement("health", "queue_health"), QueueHealthRow, conn, tenant_id=tenant_id
+    )
+
+
+async def staffing(
+    conn: Any, *, tenant_id: int, principal_id: int, present_within: timedelta
+) -> list[StaffingRow]:
+    """Count who is present for each queue, and what nobody of them may take.
+
+    The asker counts only where he is a reviewer: a lead who looks on is nobody who will take it.
+    """
+    return await many(
+        statement("health", "staffing"),
+        StaffingRow,
+        conn,
+        tenant_id=tenant_id,
+        principal_id=principal_id,
+        present_within=present_within,
     )
 
 

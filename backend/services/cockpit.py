@@ -9,9 +9,11 @@ from backend.db.connection import Database
 from backend.db.health import (
     LeaseCountRow,
     QueueHealthRow,
+    StaffingRow,
     effect_health,
     lease_counts,
     queue_health,
+    staffing,
 )
 from backend.domain.identity import Identity
 from shared.vocabulary import Role
@@ -21,6 +23,9 @@ NOT_APPLIED_AFTER = timedelta(minutes=5)
 """A decision this long past its undo window without an effect means that the system did not carry
 out what a person said."""
 
+PRESENT_WITHIN = timedelta(minutes=15)
+"""How long after the last use of his key a person counts as present."""
+
 _MOST_LEASES = 5
 
 
@@ -29,11 +34,17 @@ async def health(db: Database, who: Identity, policy_version: str) -> Health:
     async with db.transaction(readonly=True) as conn:
         queues = await queue_health(conn, tenant_id=who.tenant_id)
         counts = await lease_counts(conn, tenant_id=who.tenant_id)
+        staff = await staffing(
+            conn,
+            tenant_id=who.tenant_id,
+            principal_id=who.principal_id,
+            present_within=PRESENT_WITHIN,
+        )
         effects = await effect_health(conn, tenant_id=who.tenant_id, grace=NOT_APPLIED_AFTER)
     led = [row for row in queues if who.may(Role.LEAD, row.queue)]
     return Health(
         as_of=effects.as_of,
-        queues=_with_counts(led, counts),
+        queues=_with_counts(led, counts, staff),
         not_applied=effects.not_applied,
         not_applied_oldest_ms=effects.not_applied_oldest_ms,
         not_applied_after_ms=NOT_APPLIED_AFTER // timedelta(milliseconds=1),
@@ -46,17 +57,19 @@ async def health(db: Database, who: Identity, policy_version: str) -> Health:
 
 
 def _with_counts(
-    queues: list[QueueHealthRow], counts: list[LeaseCountRow]
+    queues: list[QueueHealthRow], counts: list[LeaseCountRow], staff: list[StaffingRow]
 ) -> tuple[QueueHealth, ...]:
     leased: dict[str, dict[int, int]] = defaultdict(dict)
     for row in counts:
         leased[row.queue][row.leases] = row.items
-    return tuple(_queue(row, leased[row.queue]) for row in queues)
+    present = {row.queue: row for row in staff}
+    return tuple(_queue(row, leased[row.queue], present[row.queue]) for row in queues)
 
 
-def _queue(row: QueueHealthRow, leased: dict[int, int]) -> QueueHealth:
+def _queue(row: QueueHealthRow, leased: dict[int, int], staff: StaffingRow) -> QueueHealth:
     """Zero leases are the rest: an index holds only the items that were leased at all."""
-    never = max(0, row.unresolved - sum(leased.values()))
+    unresolved = row.waiting + row.escalating + row.in_review + row.lapsed + row.parked
+    never = max(0, unresolved - sum(leased.values()))
     counts = (never, *(leased.get(times, 0) for times in range(1, _MOST_LEASES + 1)))
     return QueueHealth(
         queue=row.queue,
@@ -69,4 +82,7 @@ def _queue(row: QueueHealthRow, leased: dict[int, int]) -> QueueHealth:
         oldest_ms=row.oldest_ms,
         sla_ms=row.sla_ms,
         lease_counts=counts,
+        parked=row.parked,
+        unclaimable=staff.unclaimable,
+        present=staff.present,
     )

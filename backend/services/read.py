@@ -43,6 +43,7 @@ def _view(row: DecisionRow) -> DecisionView:
         model_version=row.decision_model_version if decided else row.model_version,
         explanation=None if row.explanation is None else msgspec.json.decode(row.explanation),
         decided_at=row.decided_at,
+        withdrawn_at=row.withdrawn_at,
         recorded=_recorded(row),
     )
 

@@ -116,4 +116,6 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
     model_version: str | None = None
     explanation: dict[str, Any] | None = None
     decided_at: datetime | None = None
+    withdrawn_at: datetime | None = None
+    """When its producer took it back; nobody is asked about it any more."""
     recorded: Recorded | None = None

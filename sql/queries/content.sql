@@ -96,7 +96,7 @@ SELECT c.content_id, c.state, c.seq, c.model_version, c.policy_version,
   d.id AS decision_pk, d.kind, d.actor, d.verdict, d.outcome, d.reason::text AS reason, d.band,
   coalesce(d.risk_score, c.risk_score)::text AS risk_score, d.explanation::text AS explanation,
   d.policy_version AS decision_policy_version, d.model_version AS decision_model_version,
-  c.decided_at,
+  c.decided_at, c.withdrawn_at,
   (SELECT jsonb_object_agg(l.key, l.value)::text
    FROM (SELECT s.labels FROM score s
          WHERE s.content_id = c.id AND s.mode = 'acting' ORDER BY s.id DESC LIMIT 1) AS newest,

@@ -9,13 +9,44 @@ SELECT q.name::text AS queue, q.title,
   (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires <= t.now LIMIT 100000) c) AS lapsed,
   (SELECT count(*) FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'queued' AND i.abandoned) AS escalating,
   (SELECT count(*) FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state <> 'resolved' AND i.stuck_at IS NOT NULL) AS stuck,
-  (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state IN ('queued', 'leased') LIMIT 100000) c) AS unresolved,
-  (SELECT (extract(epoch FROM t.now - i.first_enqueued_at) * 1000)::bigint FROM item i
-    WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state IN ('queued', 'leased') ORDER BY i.first_enqueued_at LIMIT 1) AS oldest_ms,
+  (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'parked' LIMIT 100000) c) AS parked,
+  (SELECT (extract(epoch FROM t.now - least(
+    (SELECT i.sla_from FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'queued' ORDER BY i.sla_from LIMIT 1),
+    (SELECT i.sla_from FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' ORDER BY i.sla_from LIMIT 1))) * 1000)::bigint) AS oldest_ms,
   (extract(epoch FROM q.sla) * 1000)::bigint AS sla_ms
 FROM queue q CROSS JOIN t
 WHERE q.tenant_id = :tenant_id
 ORDER BY q.name;
+
+-- name: staffing(tenant_id, principal_id, present_within)
+-- Count, for each queue, the people present (with a right to it and a key used lately; the asker only if he reviews there) and what waits that none of them may take, capped at 100,000.
+WITH t AS MATERIALIZED (SELECT clock() AS now),
+active AS MATERIALIZED (
+  SELECT p.id FROM principal p CROSS JOIN t WHERE p.tenant_id = :tenant_id AND p.kind = 'person' AND p.active
+    AND EXISTS (SELECT FROM api_key k WHERE k.principal_id = p.id AND k.last_used_at > t.now - :present_within::interval
+      AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > t.now))),
+staff AS MATERIALIZED (
+  SELECT DISTINCT q.name AS queue, a.id FROM queue q CROSS JOIN active a JOIN role_grant g ON g.principal_id = a.id
+  WHERE q.tenant_id = :tenant_id AND (g.queue IS NULL OR g.queue = q.name)
+    AND (g.role = 'reviewer' OR (g.role = 'lead' AND a.id <> :principal_id))),
+one AS MATERIALIZED (SELECT queue, min(id) AS id FROM staff GROUP BY queue),
+kept AS MATERIALIZED (
+  SELECT o.queue, e.item_id, e.content_id FROM t, one o JOIN exclusion e ON e.principal_id = o.id AND (e.until IS NULL OR e.until > t.now)),
+candidates AS MATERIALIZED (
+  SELECT queue, item_id AS id FROM kept WHERE item_id IS NOT NULL
+  UNION
+  SELECT k.queue, i.id FROM kept k JOIN item i ON i.content_id = k.content_id WHERE i.state = 'queued'),
+nobodys AS MATERIALIZED (
+  SELECT c.queue, count(*) AS items
+  FROM t, candidates c JOIN item i ON i.id = c.id AND i.tenant_id = :tenant_id AND i.queue = c.queue AND i.state = 'queued' AND NOT i.abandoned
+  WHERE NOT EXISTS (SELECT FROM staff s WHERE s.queue = c.queue AND NOT EXISTS (
+    SELECT FROM exclusion e WHERE e.principal_id = s.id AND (e.item_id = i.id OR e.content_id = i.content_id) AND (e.until IS NULL OR e.until > t.now)))
+  GROUP BY c.queue)
+SELECT q.name::text AS queue, (SELECT count(*) FROM staff s WHERE s.queue = q.name) AS present,
+  CASE WHEN EXISTS (SELECT FROM staff s WHERE s.queue = q.name) THEN coalesce((SELECT n.items FROM nobodys n WHERE n.queue = q.name), 0)
+    ELSE (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'queued' AND NOT i.abandoned LIMIT 100000) c)
+    END AS unclaimable
+FROM queue q WHERE q.tenant_id = :tenant_id;
 
 -- name: lease_counts(tenant_id)
 -- Count unresolved items by how often they were leased, from one lease on; five stands for five and more.

@@ -1,0 +1,86 @@
+"""Lists that leads page through: the items of a queue, and the history of an item's leases."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from litestar import Controller, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from backend.api.access import needs
+from backend.api.desk import Desk
+from backend.domain.refusals import InvalidField
+from backend.services.items import item_page, lease_page
+from backend.services.steady import steadily
+from shared.vocabulary import ItemList, Role
+from shared.wire.item import PAGE_LIMIT, ItemPage, LeasePage
+
+_USUAL = 50
+"""How many lines a page has if nobody says."""
+
+# Read as text, so that what does not fit is refused in the house's words.
+After = Annotated[
+    str | None, QueryParameter(name="after", description="`after` of the page before")
+]
+Limit = Annotated[
+    str | None, QueryParameter(name="limit", description=f"1 to {PAGE_LIMIT}; {_USUAL} if not said")
+]
+Wanted = Annotated[
+    str | None,
+    QueryParameter(name="list", description=f"{', '.join(ItemList)}; waiting if not said"),
+]
+
+
+class ItemListController(Controller):
+    """`/v1/queues/{queue}/items` and `/v1/items/{item_id}/leases`."""
+
+    tags = ("item",)
+
+    @get(
+        "/v1/queues/{queue:str}/items",
+        opt=needs(Role.LEAD, queue_from="queue"),
+        summary="A list of a queue's items",
+    )
+    async def items(
+        self,
+        queue: FromPath[str],
+        desk: NamedDependency[Desk],
+        wanted: Wanted = None,
+        after: After = None,
+        limit: Limit = None,
+    ) -> ItemPage:
+        """Return a page of what waits, is held, parked, stuck, or claimable by nobody present."""
+        which, size = _which(wanted), _number(limit)
+        return await steadily(lambda: item_page(desk.db, desk.who, queue, which, after, size))
+
+    @get(
+        "/v1/items/{item_id:str}/leases",
+        opt=needs(Role.LEAD),
+        summary="What happened to the leases of an item",
+    )
+    async def leases(
+        self,
+        item_id: FromPath[str],
+        desk: NamedDependency[Desk],
+        after: After = None,
+        limit: Limit = None,
+    ) -> LeasePage:
+        """Return who held an item, how each lease ended and by whom, oldest first."""
+        size = _number(limit)
+        return await steadily(lambda: lease_page(desk.db, desk.who, item_id, after, size))
+
+
+def _which(wanted: str | None) -> ItemList:
+    try:
+        return ItemList.WAITING if wanted is None else ItemList(wanted)
+    except ValueError:
+        raise InvalidField(f"one of {', '.join(ItemList)}", field="list") from None
+
+
+def _number(limit: str | None) -> int:
+    if limit is None:
+        return _USUAL
+    if not (limit.isascii() and limit.isdigit()) or len(limit) > len(str(PAGE_LIMIT)):
+        raise InvalidField(f"a page has 1 to {PAGE_LIMIT} lines", field="limit")
+    return int(limit)
