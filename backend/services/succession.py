@@ -42,7 +42,7 @@ def changes(policy: Policy, known: Sequence[KnownQueue]) -> list[QueueChange]:
     made = [
         QueueChange(queue=name, change=Change.DRAINS if terms.draining else Change.OPENED)
         for name, terms in policy.queues.items()
-        if name not in were_open or (terms.draining and name not in draining)
+        if name not in were_open or terms.draining != (name in draining)
     ]
     for name in sorted(were_open - policy.queues.keys()):
         successor = policy.former.get(name)

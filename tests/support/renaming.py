@@ -15,7 +15,7 @@ def versioned(text: str, version: str) -> str:
 
 
 def renamed(text: str, old: str, new: str, version: str) -> str:
-    """Rename a queue; what waits in it goes along. What the text says of former names is left out."""
+    """Rename a queue; what waits in it goes along. What the text says of former names goes."""
     text = re.sub(r"^formerly = .*\n", "", text, flags=re.MULTILINE)
     text = text.replace(f'"{old}"', f'"{new}"')
     head = f'[queues.{new}]\nformerly = ["{old}"]'
