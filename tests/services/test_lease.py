@@ -1,26 +1,22 @@
-"""Between grant and end: renewing, releasing, running out, and what is said of a stale lease."""
+"""Between grant and end: renewing, releasing, running out."""
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
 
-from backend.domain.identity import Identity
 from backend.domain.refusals import NotFound, StaleLease
 from backend.services.claim import claim, my_lease
 from backend.services.lease import release, renew
 from backend.services.redrive import redrive
 from shared.vocabulary import ReleaseReason
-from shared.wire.queue import Lease, ReleaseRequest, RenewRequest
+from shared.wire.queue import ReleaseRequest, RenewRequest
+from tests.services.deeds import Told, give_up, history
 from tests.support.desk import QUEUE, Desk, new_key
 
 MINUTE = timedelta(minutes=1)
-
-
-async def give_up(desk: Desk, who: Identity, lease: Lease, reason: ReleaseReason) -> None:
-    request = ReleaseRequest(lease_token=lease.lease_token, reason=reason)
-    await release(desk.db, who, lease.item_id, request)
 
 
 async def test_renewing_gives_a_whole_lease_again(desk: Desk) -> None:
@@ -120,28 +116,56 @@ async def test_only_some_releases_say_that_the_item_is_hard(
     assert await desk.value("SELECT cardinality(left_by) FROM item") == counts
 
 
-async def test_a_stale_lease_tells_who_holds_the_item_and_nothing_more(desk: Desk) -> None:
+async def test_a_release_that_is_sent_again_is_answered_like_the_first(desk: Desk) -> None:
     ana, ben = await desk.person("ana"), await desk.person("ben")
     await desk.item()
-    stale = await desk.lease(ana)
+    lease = await desk.lease(ana)
+    told = Told()
+    request = ReleaseRequest(lease_token=lease.lease_token, reason=ReleaseReason.TECH)
+    answers = await asyncio.gather(
+        *(release(desk.db, ana, lease.item_id, request, tell=told) for _ in range(5))
+    )
+    assert [answer.item_id for answer in answers] == [lease.item_id] * 5
+    assert told.queues == [QUEUE], "the repetitions changed nothing"
+    mine = await desk.lease(ben)
+    assert (await release(desk.db, ana, lease.item_id, request)).item_id == lease.item_id
+    await desk.decide(ben, mine)
+    assert (await release(desk.db, ana, lease.item_id, request)).item_id == lease.item_id
+    assert await history(desk) == [("grant", 1), ("release", 1), ("grant", 3)]
+
+
+async def test_only_the_one_who_released_can_repeat_it(desk: Desk) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    await desk.item()
+    lease = await desk.lease(ana)
+    await give_up(desk, ana, lease, ReleaseReason.TECH)
+    with pytest.raises(StaleLease) as refused:
+        await give_up(desk, ben, lease, ReleaseReason.TECH)
+    assert refused.value.extra == {}
+
+
+async def test_what_ended_otherwise_is_not_released_again(desk: Desk) -> None:
+    ana = await desk.person("ana")
+    await desk.item()
+    lease = await desk.lease(ana)
+    await desk.decide(ana, lease)
+    with pytest.raises(StaleLease) as refused:
+        await give_up(desk, ana, lease, ReleaseReason.TECH)
+    assert refused.value.extra["now"] == "resolved"
+
+
+async def test_a_lapse_leaves_its_trace_in_the_items_history(desk: Desk) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    await desk.item()
+    await desk.lease(ana)
     await desk.pass_time(4 * MINUTE)
+    await redrive(desk.db)
     await desk.lease(ben)
-    with pytest.raises(StaleLease) as refused:
-        await desk.decide(ana, stale)
-    told = refused.value.extra
-    assert (told["now"], told["holder"], told["can_reclaim"]) == ("leased", "ben", False)
-    assert told["since"]
-
-
-async def test_a_stale_lease_never_tells_the_colleagues_verdict(desk: Desk) -> None:
-    ana, ben = await desk.person("ana"), await desk.person("ben")
-    await desk.item()
-    stale = await desk.lease(ana)
     await desk.pass_time(4 * MINUTE)
-    await desk.decide(ben, await desk.lease(ben))
-    with pytest.raises(StaleLease) as refused:
-        await desk.decide(ana, stale)
-    told = refused.value.extra
-    assert told["now"] == "resolved"
-    assert set(told) == {"now", "holder", "since", "can_reclaim"}
-    assert told["holder"] is None
+    await desk.lease(await desk.person("cem"))
+    rows = await desk.admin.fetch(
+        "SELECT p.name, l.at FROM lease_log l JOIN principal p ON p.id = l.principal_id"
+        " WHERE l.happening = 'lapse' ORDER BY l.id"
+    )
+    assert [row["name"] for row in rows] == ["ana", "ben"], "by redriver and by claim"
+    assert rows[0]["at"] < rows[1]["at"]
