@@ -29,7 +29,7 @@ from backend.domain.ledger import Fact, chain
 from backend.domain.policy import Policy
 from backend.domain.refusals import Forbidden, InvalidField, NotFound, TooLarge
 from backend.domain.submission import CheckedContent
-from backend.services.claim import refuse_stranger
+from backend.services.claim import queue_of_item
 from backend.services.lease import item_key, stale
 from shared.ids import is_content_id
 from shared.vocabulary import EventType, Role
@@ -126,7 +126,7 @@ async def read_leased(
         )
         if row is None:
             raise await stale(conn, who, item_pk, fence)
-    refuse_stranger(policy, who, row.queue)
+    queue_of_item(policy, who, row.queue)
     if row.media_type is None or row.bytes is None:
         raise _not_here()
     return Blob(row.media_type, row.bytes)

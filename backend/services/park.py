@@ -25,9 +25,9 @@ from backend.domain.identity import Identity
 from backend.domain.ledger import Fact, chain
 from backend.domain.model import utc_text
 from backend.domain.outcome import Asked, effect_of
-from backend.domain.policy import Policy
+from backend.domain.policy import Policy, Queue
 from backend.domain.refusals import InvalidField, NotFound
-from backend.services.claim import refuse_stranger
+from backend.services.claim import queue_of_item
 from backend.services.lease import item_key, stale
 from backend.services.news import Tell, depth, nobody
 from shared.ids import is_content_id
@@ -57,8 +57,8 @@ async def park(
         )
         if held is None or held.owner != who.principal_id:
             return Parked(item_id=item_id, wake_at=await _parked_before(conn, who, item_pk, token))
-        refuse_stranger(policy, who, held.queue)
-        wake_at = _wake_at(policy, held, request.until)
+        queue = queue_of_item(policy, who, held.queue)
+        wake_at = _wake_at(policy.queues[queue], held, request.until)
         await _set_aside(conn, who, item_pk, held, request, wake_at)
     # Nobody could have claimed it before either; but leads count what is held and what is parked.
     for news in depth(who.tenant_id, held.queue):
@@ -80,8 +80,8 @@ async def _parked_before(conn: Connection, who: Identity, item_pk: int, token: U
     return before.expires_at
 
 
-def _wake_at(policy: Policy, held: ParkableRow, until: datetime | None) -> datetime:
-    latest = held.now + timedelta(milliseconds=policy.queues[held.queue].max_park_ms)
+def _wake_at(terms: Queue, held: ParkableRow, until: datetime | None) -> datetime:
+    latest = held.now + timedelta(milliseconds=terms.max_park_ms)
     if until is None:
         return latest
     if not held.now < until <= latest:
