@@ -12,6 +12,7 @@ from backend.api.desk import Desk
 from backend.domain.refusals import Refusal
 from backend.domain.submission import CheckedContent, check_submission
 from backend.services.admission import refuse_queue
+from backend.services.blobs import missing
 from backend.services.steady import steadily
 from backend.services.submit import submit
 from shared.problems import Problem
@@ -24,8 +25,11 @@ async def submit_rows(
     """Submit the rows of a batch and answer each in its place."""
     submissions = await body.read_rows(request)
     checked = await asyncio.to_thread(lambda: [_checked(desk, row) for row in submissions])
+    checked = await _with_attachments(desk, checked)
     good = [row for row in checked if isinstance(row, CheckedContent)]
-    receipts = iter(await steadily(lambda: submit(desk.db, desk.policy, desk.who, good)))
+    receipts = iter(
+        await steadily(lambda: submit(desk.db, desk.policy, desk.who, good, tell=desk.tell))
+    )
     rows = [
         BatchRow(problem=_problem(row, index))
         if isinstance(row, Refusal)
@@ -33,6 +37,17 @@ async def submit_rows(
         for index, row in enumerate(checked)
     ]
     return _counted(rows)
+
+
+async def _with_attachments(
+    desk: Desk, checked: list[CheckedContent | Refusal]
+) -> list[CheckedContent | Refusal]:
+    """Refuse the rows whose attachments are not here; nothing is asked if there are none."""
+    places = [place for place, row in enumerate(checked) if isinstance(row, CheckedContent)]
+    good = [row for row in checked if isinstance(row, CheckedContent)]
+    faults = await steadily(lambda: missing(desk.db, desk.who, good))
+    refused = {places[number]: fault for number, fault in faults.items()}
+    return [refused.get(place, row) for place, row in enumerate(checked)]
 
 
 def _checked(desk: Desk, row: Submission | Refusal) -> CheckedContent | Refusal:

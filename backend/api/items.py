@@ -107,7 +107,9 @@ class ItemController(Controller):
     ) -> Response[VerdictAnswer]:
         """Record a verdict once; its retry gets the same answer, and a header that says so."""
         asked = await _VERDICT.read(request)
-        reply = await steadily(lambda: verdict(desk.db, desk.policy, desk.who, item_id, asked))
+        reply = await steadily(
+            lambda: verdict(desk.db, desk.policy, desk.who, item_id, asked, tell=desk.tell)
+        )
         headers = {REPLAYED_HEADER: "true"} if reply.replayed else {}
         if reply.superseded_by is not None:
             headers[SUPERSEDED_BY_HEADER] = reply.superseded_by

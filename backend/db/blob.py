@@ -30,7 +30,7 @@ class BytesRow(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes and what they are."""
 
     media_type: str
-    bytes: bytes
+    data: bytes
 
 
 class LeasedBytesRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ class LeasedBytesRow(msgspec.Struct, frozen=True, kw_only=True):
 
     queue: str
     media_type: str | None
-    bytes: bytes | None
+    data: bytes | None
 
 
 class AttachedRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,11 +13,9 @@ from backend.db.statements import maybe, one, run, statements
 _SQL = statements("evidence")
 
 
-class ToRevise(msgspec.Struct, frozen=True, kw_only=True):
-    """A content as it was submitted, as far as no revision changes it, and its open item."""
+class SubmittedRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a content its producer said once; `asked_queue` is the one that he named."""
 
-    content_pk: int
-    item_pk: int | None
     kind: str
     lang: str | None
     author_id: str | None
@@ -27,30 +25,23 @@ class ToRevise(msgspec.Struct, frozen=True, kw_only=True):
     is_case: bool
 
 
-class Revisable(msgspec.Struct, frozen=True, kw_only=True):
-    """A locked content and its open item: all that decides what new evidence leads to.
+class ToRevise(msgspec.Struct, frozen=True, kw_only=True):
+    """A locked content: what decides where new evidence leads, at one moment.
 
-    `escalating`: a verdict sent it up, and the round above has not opened yet.
+    `escalating`: a verdict sent it up, and the round above has not opened yet. `owner` is that of
+    the open item, if there is one.
     """
 
     now: datetime
-    state: str
     revision: int
-    withdrawn: bool
-    seq: int
-    chain_head: bytes
     nonce: bytes | None
     fingerprint: bytes | None
-    erased: bool | None
-    decided_by_person: bool | None
+    erased: bool
     head_outcome: str | None
-    escalating: bool | None
-    item_pk: int | None
-    item_state: str | None
-    item_queue: str | None
-    item_severity: int | None
-    item_owner: int | None
-    had_rounds: bool
+    decided_by_person: bool
+    escalating: bool
+    owner: int | None
+    first_enqueued_at: datetime | None
 
 
 class NewRevision(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,13 +58,6 @@ class NewRevision(msgspec.Struct, frozen=True, kw_only=True):
     evidence_hash: bytes
     evidence: bytes
     policy_version: str
-
-
-class OpenedRound(msgspec.Struct, frozen=True, kw_only=True):
-    """A round that new evidence opened."""
-
-    item_pk: int
-    round: int
 
 
 class ToShow(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,23 +87,16 @@ class TwoRevisions(msgspec.Struct, frozen=True, kw_only=True):
     before_bytes: bytes | None
 
 
-async def find_to_revise(conn: Any, *, tenant_id: int, content_id: str) -> ToRevise | None:
-    """Find a content and its open item, without a lock."""
+async def read_submitted(conn: Any, *, tenant_id: int, content_id: str) -> SubmittedRow | None:
+    """Read what no revision of a content changes; None if the tenant has none of that id."""
     return await maybe(
-        _SQL["find_to_revise"], ToRevise, conn, tenant_id=tenant_id, content_id=content_id
+        _SQL["read_submitted"], SubmittedRow, conn, tenant_id=tenant_id, content_id=content_id
     )
 
 
-async def lock_to_revise(conn: Any, *, content_pk: int, item_pk: int | None) -> Revisable:
-    """Lock the item, then the content, and read how both stand once they are held.
-
-    Three statements, since each sees only what was committed before it began. The content may by
-    then have another open item than the one that was locked.
-    """
-    if item_pk is not None:
-        await run(_SQL["lock_shown_item"], conn, item_id=item_pk)
-    await run(_SQL["lock_revised_content"], conn, content_id=content_pk)
-    return await one(_SQL["read_to_revise"], Revisable, conn, content_id=content_pk)
+async def read_to_revise(conn: Any, *, content_pk: int) -> ToRevise:
+    """Read what decides where new evidence of a locked content leads."""
+    return await one(_SQL["read_to_revise"], ToRevise, conn, content_id=content_pk)
 
 
 async def insert_revision(conn: Any, revision: NewRevision) -> None:
@@ -142,57 +119,6 @@ async def show_revision(
         revision=revision,
         severity=severity,
         lift=lift,
-        now=now,
-    )
-
-
-async def open_evidence_round(  # noqa: PLR0913 - the columns of an item
-    conn: Any,
-    *,
-    tenant_id: int,
-    content_pk: int,
-    queue: str,
-    severity: int,
-    base: float,
-    age_per_minute: float,
-    revision: int,
-    now: datetime,
-) -> OpenedRound:
-    """Put a resolved content before people again."""
-    return await one(
-        _SQL["open_evidence_round"],
-        OpenedRound,
-        conn,
-        tenant_id=tenant_id,
-        content_id=content_pk,
-        queue=queue,
-        severity=severity,
-        base=base,
-        age_per_minute=age_per_minute,
-        revision=revision,
-        now=now,
-    )
-
-
-async def advance_revised(  # noqa: PLR0913 - where a content stands afterwards
-    conn: Any,
-    *,
-    content_pk: int,
-    state: str,
-    opened: bool,
-    seq: int,
-    chain_head: bytes,
-    now: datetime,
-) -> None:
-    """Move a revised content to the end of its trail and to the state that holds."""
-    await run(
-        _SQL["advance_revised"],
-        conn,
-        content_id=content_pk,
-        state=state,
-        opened=opened,
-        seq=seq,
-        chain_head=chain_head,
         now=now,
     )
 

@@ -18,11 +18,17 @@ class ReplyRow(msgspec.Struct, frozen=True, kw_only=True):
     decision_id: int
     answer: str
     superseded_by: int | None
+    item_pk: int
     queue: str
+    content_pk: int
+    content_id: str
 
 
 class FencedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """An item and its content, locked by the item's fence, with all that a verdict is judged by."""
+    """An item and its content, locked by the item's fence, with all that a verdict is judged by.
+
+    All of it was read after the lock was there. While `whole` is false some is missing (None).
+    """
 
     item_pk: int
     content_pk: int
@@ -40,6 +46,7 @@ class FencedRow(msgspec.Struct, frozen=True, kw_only=True):
     undo_window: timedelta
     now: datetime
     late_by: timedelta
+    whole: bool
 
 
 class NewDecision(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,15 +98,24 @@ async def find_verdict_reply(
 async def lock_for_verdict(
     conn: Any, *, tenant_id: int, item_id: int, fence_token: UUID
 ) -> FencedRow | None:
-    """Lock item and content by the fence; None if the token is not the fence."""
-    return await maybe(
-        statement("verdict", "lock_for_verdict"),
-        FencedRow,
-        conn,
-        tenant_id=tenant_id,
-        item_id=item_id,
-        fence_token=fence_token,
-    )
+    """Lock item and content by the fence; None if the token is not the fence.
+
+    A statement sees what was committed when it began: who waited for the lock may find that the
+    item shows evidence, or that the chain has a head, that came meanwhile. With the lock held the
+    same statement again sees it. Raises LookupError if even then something is missing.
+    """
+    for _ in range(2):
+        row = await maybe(
+            statement("verdict", "lock_for_verdict"),
+            FencedRow,
+            conn,
+            tenant_id=tenant_id,
+            item_id=item_id,
+            fence_token=fence_token,
+        )
+        if row is None or row.whole:
+            return row
+    raise LookupError("an item lacks its evidence, its queue or the head of its chain")
 
 
 async def decide_item(conn: Any, decision: NewDecision) -> DecisionRow | None:

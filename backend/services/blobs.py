@@ -127,9 +127,9 @@ async def read_leased(
         if row is None:
             raise await stale(conn, who, item_pk, fence)
     queue_of_item(policy, who, row.queue)
-    if row.media_type is None or row.bytes is None:
+    if row.media_type is None or row.data is None:
         raise _not_here()
-    return Blob(row.media_type, row.bytes)
+    return Blob(row.media_type, row.data)
 
 
 async def read_audited(
@@ -155,7 +155,7 @@ async def read_audited(
         if row is None:
             raise _not_here()
         await _log_view(conn, who, content_id, found, sha256)
-    return Blob(row.media_type, row.bytes)
+    return Blob(row.media_type, row.data)
 
 
 async def _log_view(

@@ -7,12 +7,13 @@ commits or none; a caller that never hears of it sends the same again and is tol
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from backend.db.apply import Advance, Outgoing, advance_contents, apply_decisions
+from backend.db.blob import attach, attached
 from backend.db.connection import Database
 from backend.db.content import Admitted, admit_contents
 from backend.db.event import insert_events
@@ -25,7 +26,9 @@ from backend.domain.states import next_state
 from backend.domain.submission import CheckedContent
 from backend.services.admission import Admission, admit_case, admit_content, refuse_draining
 from backend.services.apply import outgoing
+from backend.services.blobs import missing
 from backend.services.known import Known, look_up
+from backend.services.news import Tell, depth, nobody
 from shared.vocabulary import AppliedResult, ContentState, EventType, Outcome
 from shared.wire.content import Receipt
 
@@ -34,7 +37,12 @@ _AT_ONCE = 4
 
 
 async def submit(
-    db: Database, policy: Policy, who: Identity, rows: Sequence[CheckedContent]
+    db: Database,
+    policy: Policy,
+    who: Identity,
+    rows: Sequence[CheckedContent],
+    *,
+    tell: Tell = nobody,
 ) -> list[Receipt]:
     """Submit contents together; the answer has one receipt for each, in the order of `rows`.
 
@@ -51,11 +59,17 @@ async def submit(
         admissions = await asyncio.to_thread(
             lambda: [admit_content(policy, checked) for checked in in_order]
         )
-    return await _admit(db, policy, who, admissions, rows)
+    return await _admit(db, policy, who, admissions, rows, tell)
 
 
 async def submit_case(
-    db: Database, policy: Policy, who: Identity, queue: str, checked: CheckedContent
+    db: Database,
+    policy: Policy,
+    who: Identity,
+    queue: str,
+    checked: CheckedContent,
+    *,
+    tell: Tell = nobody,
 ) -> Receipt:
     """Submit a case, which goes straight to the people of `queue`.
 
@@ -63,7 +77,7 @@ async def submit_case(
     ContentExists if the id is taken by a content that was never a case.
     """
     admission = admit_case(policy, queue, checked)
-    (receipt,) = await _admit(db, policy, who, [admission], [checked])
+    (receipt,) = await _admit(db, policy, who, [admission], [checked], tell)
     return receipt
 
 
@@ -82,9 +96,12 @@ async def _admit(
     who: Identity,
     admissions: Sequence[Admission],
     rows: Sequence[CheckedContent],
+    tell: Tell,
 ) -> list[Receipt]:
     if not admissions:
         return []
+    for fault in (await missing(db, who, rows)).values():
+        raise fault
     async with db.transaction() as conn:
         admitted = await admit_contents(
             conn,
@@ -102,12 +119,21 @@ async def _admit(
         again = [row for row in rows if _is_again(fresh, row)]
         known = await look_up(conn, who, again) if again else {}
         _refuse_other_nature(admissions, known)
+    for news in depth(who.tenant_id, *_filled(fresh.values())):
+        tell(news)
     return [_receipt(fresh, known, row) for row in rows]
 
 
 def _refuse_draining(policy: Policy, admission: Admission) -> None:
     if admission.row.queue is not None:
         refuse_draining(policy, admission.row.queue)
+
+
+def _filled(effected: Iterable[_Effected]) -> Iterator[str]:
+    """Yield the queues in which something new waits."""
+    for one in effected:
+        if one.admitted.item_pk is not None and one.admission.row.queue is not None:
+            yield one.admission.row.queue
 
 
 def _is_again(fresh: Mapping[str, _Effected], checked: CheckedContent) -> bool:
@@ -171,6 +197,7 @@ async def _write(conn: Any, policy: Policy, who: Identity, effected: Sequence[_E
     """Write the events, and let the first decisions take effect in this very transaction."""
     if not effected:
         return
+    await _attach(conn, who, effected)
     await insert_events(
         conn, [(one.admitted.content_pk, event) for one in effected for event in one.events]
     )
@@ -185,6 +212,16 @@ async def _write(conn: Any, policy: Policy, who: Identity, effected: Sequence[_E
         await apply_decisions(conn, results, advances, told)
     else:
         await advance_contents(conn, advances)
+
+
+async def _attach(conn: Any, who: Identity, effected: Sequence[_Effected]) -> None:
+    shown = [
+        row
+        for one in effected
+        for row in attached(one.admitted.content_pk, 1, one.admission.checked.attachments)
+    ]
+    if shown:
+        await attach(conn, tenant_id=who.tenant_id, rows=shown)
 
 
 def _advance(effected: _Effected) -> Advance:

@@ -14,9 +14,7 @@ from uuid import UUID
 
 import msgspec
 
-from backend.db.apply import advance_head, advance_trail
 from backend.db.connection import Connection, Database
-from backend.db.event import insert_events
 from backend.db.verdict import (
     DecisionRow,
     FencedRow,
@@ -28,11 +26,10 @@ from backend.db.verdict import (
     record_verdict,
 )
 from backend.domain.identity import Identity
-from backend.domain.ledger import Event, Fact, chain
 from backend.domain.model import whole_ms
 from backend.domain.policy import Policy
 from backend.domain.refusals import (
-    EvidenceChanged,
+    Busy,
     Forbidden,
     LeaseHeld,
     NotFound,
@@ -43,7 +40,10 @@ from backend.domain.refusals import (
 from backend.domain.verdict import Ruling, admit, ruling, too_late
 from backend.services.claim import claim, my_lease, queue_of_item, queue_view
 from backend.services.lease import item_key, stale
-from shared.vocabulary import EventType, ItemSource, Outcome
+from backend.services.news import News, Tell, depth, nobody
+from backend.services.verdict_change import Changed, read_changed, refusal_of
+from backend.services.verdict_trail import tell_conflict, tell_decision, tell_wrong_owner
+from shared.vocabulary import ItemSource, NewsKind, Outcome
 from shared.wire.queue import ClaimAnswer, DecisionPart, VerdictAnswer, VerdictRequest
 
 
@@ -55,8 +55,28 @@ class VerdictReply(msgspec.Struct, frozen=True, kw_only=True):
     superseded_by: str | None = None
 
 
+class _Said(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision that stands, its item, and whether this request is its replay."""
+
+    part: DecisionPart
+    item_pk: int
+    queue: str
+    replayed: bool = False
+    superseded_by: str | None = None
+
+
+_Answer: TypeAlias = _Said | Changed | Refusal
+"""What a transaction came to; a refusal that is returned, not raised, leaves what it wrote."""
+
+
 async def verdict(
-    db: Database, policy: Policy, who: Identity, item_id: str, request: VerdictRequest
+    db: Database,
+    policy: Policy,
+    who: Identity,
+    item_id: str,
+    request: VerdictRequest,
+    *,
+    tell: Tell = nobody,
 ) -> VerdictReply:
     """Record what a person said of an item, once; then claim the next if that was asked for.
 
@@ -66,45 +86,64 @@ async def verdict(
     item_pk = item_key(item_id)
     fingerprint = _fingerprint(item_pk, request)
     async with db.transaction() as conn:
-        said: _Said | Refusal | None = await _replay(conn, who, request, fingerprint)
+        said: _Answer | None = await _replay(conn, who, request, fingerprint)
         if said is None:
             said = await _record(conn, policy, who, item_pk, request, fingerprint)
+    if isinstance(said, Changed):
+        raise await refusal_of(said)
     if isinstance(said, Refusal):
         raise said
-    part, queue, superseded_by, replayed = said
-    following = None
-    if request.claim_next is not None:
-        following = await _next(db, policy, who, queue, request.claim_next)
+    if not said.replayed:
+        for news in _news(who, said):
+            tell(news)
+    following = await _next(db, policy, who, said.queue, request, tell)
     return VerdictReply(
-        answer=VerdictAnswer(decision=part, next=following),
-        replayed=replayed,
-        superseded_by=superseded_by,
+        answer=VerdictAnswer(decision=said.part, next=following),
+        replayed=said.replayed,
+        superseded_by=said.superseded_by,
     )
 
 
-_Said: TypeAlias = tuple[DecisionPart, str, str | None, bool]
-"""The decision, the item's queue, what superseded it, and whether it is a replay."""
+def _news(who: Identity, said: _Said) -> list[News]:
+    """Tell his other terminals that it is done, and everybody that the queue changed."""
+    resolved = News(
+        kind=NewsKind.ITEM_RESOLVED,
+        tenant_id=who.tenant_id,
+        queue=said.queue,
+        item_pk=said.item_pk,
+        principal_id=who.principal_id,
+    )
+    return [resolved, *depth(who.tenant_id, said.queue)]
 
 
 async def _replay(
     conn: Connection, who: Identity, request: VerdictRequest, fingerprint: bytes
-) -> _Said | None:
+) -> _Said | VerdictConflict | None:
+    """Return what this verdict token has recorded, for ever and whatever came after."""
     row = await find_verdict_reply(
         conn, principal_id=who.principal_id, verdict_token=UUID(request.verdict_token)
     )
-    return None if row is None else _replayed(row, fingerprint)
-
-
-def _replayed(row: ReplyRow, fingerprint: bytes) -> _Said:
+    if row is None:
+        return None
+    if row.fingerprint == fingerprint:
+        return _replayed(row)
+    await tell_conflict(conn, who, row)
     part = msgspec.json.decode(row.answer, type=DecisionPart)
-    if row.fingerprint != fingerprint:
-        raise VerdictConflict(
-            "the first verdict stands; use a new verdict token for another",
-            decision_id=part.decision_id,
-            verdict=part.verdict.value,
-        )
-    superseded = None if row.superseded_by is None else str(row.superseded_by)
-    return part, row.queue, superseded, True
+    return VerdictConflict(
+        "the first verdict stands; use a new verdict token for another",
+        decision_id=part.decision_id,
+        verdict=part.verdict.value,
+    )
+
+
+def _replayed(row: ReplyRow) -> _Said:
+    return _Said(
+        part=msgspec.json.decode(row.answer, type=DecisionPart),
+        item_pk=row.item_pk,
+        queue=row.queue,
+        replayed=True,
+        superseded_by=None if row.superseded_by is None else str(row.superseded_by),
+    )
 
 
 async def _record(
@@ -114,8 +153,8 @@ async def _record(
     item_pk: int,
     request: VerdictRequest,
     fingerprint: bytes,
-) -> _Said | Refusal:
-    """Fence, judge and write; a refusal that leaves a trace is returned, so that it commits."""
+) -> _Answer:
+    """Fence, judge and write."""
     token = UUID(request.lease_token)
     fenced = await lock_for_verdict(
         conn, tenant_id=who.tenant_id, item_id=item_pk, fence_token=token
@@ -125,39 +164,42 @@ async def _record(
         said = await _replay(conn, who, request, fingerprint)
         return said if said is not None else await stale(conn, who, item_pk, token)
     if fenced.owner != who.principal_id:
-        await _note_refusal(conn, who, fenced)
+        await tell_wrong_owner(conn, who, fenced)
         return WrongOwner("the lease is not yours; this was recorded")
-    _refuse(policy, who, request, fenced)
+    queue = queue_of_item(policy, who, fenced.queue)
+    late = too_late(policy, queue, whole_ms(fenced.late_by))
+    if late is not None:
+        return late
+    changed = await read_changed(conn, fenced, request.evidence_hash)
+    if changed is not None:
+        return changed
+    refusal = admit(policy, queue, request.verdict, request.reason)
+    if refusal is not None:
+        return refusal
+    return await _write(conn, policy, who, fenced, request, fingerprint)
+
+
+async def _write(
+    conn: Connection,
+    policy: Policy,
+    who: Identity,
+    fenced: FencedRow,
+    request: VerdictRequest,
+    fingerprint: bytes,
+) -> _Said:
     in_force = None if fenced.head_outcome is None else Outcome(fenced.head_outcome)
     said_so = ruling(request.verdict, ItemSource(fenced.source), in_force)
     decision = _decision(policy, who, request, fenced, said_so)
     row = await decide_item(conn, decision)
     if row is None:
         raise LookupError("the fence was locked and yet did not hold")
-    part = _part(request, item_pk, fenced, decision, row)
+    part = _part(request, fenced, decision, row)
     answer = msgspec.json.encode(part).decode()
     await record_verdict(
         conn, decision, decision_id=row.decision_pk, fingerprint=fingerprint, answer=answer
     )
-    await _tell(conn, who, fenced, decision, row)
-    return part, fenced.queue, None, False
-
-
-def _refuse(policy: Policy, who: Identity, request: VerdictRequest, fenced: FencedRow) -> None:
-    queue = queue_of_item(policy, who, fenced.queue)
-    late = too_late(policy, queue, whole_ms(fenced.late_by))
-    if late is not None:
-        raise late
-    if request.evidence_hash != fenced.evidence_hash:
-        raise EvidenceChanged(
-            "look at the new evidence and decide again; the lease is still yours",
-            field="evidence_hash",
-            evidence_hash=fenced.evidence_hash,
-            evidence_revision=fenced.evidence_revision,
-        )
-    refusal = admit(policy, queue, request.verdict, request.reason)
-    if refusal is not None:
-        raise refusal
+    await tell_decision(conn, who, fenced, decision, row)
+    return _Said(part=part, item_pk=fenced.item_pk, queue=fenced.queue)
 
 
 def _decision(
@@ -189,15 +231,11 @@ def _decision(
 
 
 def _part(
-    request: VerdictRequest,
-    item_pk: int,
-    fenced: FencedRow,
-    decision: NewDecision,
-    row: DecisionRow,
+    request: VerdictRequest, fenced: FencedRow, decision: NewDecision, row: DecisionRow
 ) -> DecisionPart:
     return DecisionPart(
         decision_id=str(row.decision_pk),
-        item_id=str(item_pk),
+        item_id=str(fenced.item_pk),
         content_id=fenced.content_id,
         verdict=request.verdict,
         outcome=Outcome(decision.outcome),
@@ -208,71 +246,25 @@ def _part(
     )
 
 
-async def _tell(
-    conn: Connection, who: Identity, fenced: FencedRow, decision: NewDecision, row: DecisionRow
-) -> None:
-    fact = Fact(
-        type=EventType.DECISION_RECORDED,
-        at=fenced.now,
-        actor=decision.actor,
-        principal=str(who.principal_id),
-        data={
-            "decision": str(row.decision_pk),
-            "item": str(fenced.item_pk),
-            "key": who.key_id,
-            "verdict": decision.verdict,
-            "outcome": decision.outcome,
-            "reason": decision.reason,
-            "evidence": fenced.evidence_hash,
-            "supersedes": None if decision.supersedes is None else str(decision.supersedes),
-            "late_by_ms": whole_ms(fenced.late_by),
-            "policy": decision.policy_version,
-        },
-    )
-    event = await _append(conn, who, fenced, fact)
-    await advance_head(
-        conn,
-        content_pk=fenced.content_pk,
-        head_decision=row.decision_pk,
-        seq=event.seq,
-        chain_head=event.hash,
-    )
-
-
-async def _note_refusal(conn: Connection, who: Identity, fenced: FencedRow) -> None:
-    """Record that somebody used a lease that is not his."""
-    fact = Fact(
-        type=EventType.VERDICT_REFUSED,
-        at=fenced.now,
-        principal=str(who.principal_id),
-        data={"item": str(fenced.item_pk), "key": who.key_id, "why": WrongOwner.code.value},
-    )
-    event = await _append(conn, who, fenced, fact)
-    await advance_trail(conn, content_pk=fenced.content_pk, seq=event.seq, chain_head=event.hash)
-
-
-async def _append(conn: Connection, who: Identity, fenced: FencedRow, fact: Fact) -> Event:
-    (event,) = chain(
-        fenced.content_id, fenced.seq + 1, fenced.chain_head, [fact], tenant=who.tenant
-    )
-    await insert_events(conn, [(fenced.content_pk, event)])
-    return event
-
-
 async def _next(
-    db: Database, policy: Policy, who: Identity, queue: str, claim_key: str
+    db: Database, policy: Policy, who: Identity, queue: str, request: VerdictRequest, tell: Tell
 ) -> ClaimAnswer | None:
     """Claim after the verdict: what `who` holds already, else a fresh lease, else the figures.
 
-    None for a queue that he may not work in any more: that must not hide what was recorded.
+    None if it was not asked for, and for a queue that he may not work in any more, or that a new
+    policy has just replaced: that must not hide what was recorded.
     """
+    if request.claim_next is None:
+        return None
     try:
-        return await claim(db, policy, who, queue, claim_key)
+        return await claim(
+            db, policy, who, queue, request.claim_next, terminal=request.terminal, tell=tell
+        )
     except LeaseHeld:
         mine = await my_lease(db, policy, who)
         view = await queue_view(db, policy, who, queue)
         return ClaimAnswer(lease=mine.lease, figures=view.figures)
-    except (Forbidden, NotFound):
+    except (Forbidden, NotFound, Busy):
         return None
 
 

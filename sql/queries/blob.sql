@@ -24,7 +24,7 @@ FROM unnest(:contents::bigint[], :revisions::int[], :places::int[], :digests::by
 
 -- name: read_leased_blob(tenant_id, item_id, fence_token, principal_id, sha256)^
 -- Read bytes for the live holder of an item that shows them now; no row if he is not, no bytes if it does not.
-SELECT i.queue::text AS queue, b.media_type, b.bytes
+SELECT i.queue::text AS queue, b.media_type, b.bytes AS data
 FROM item i
 CROSS JOIN (SELECT clock() AS now OFFSET 0) t
 LEFT JOIN attachment a ON a.content_id = i.content_id AND a.revision = i.evidence_revision AND a.sha256 = :sha256
@@ -42,4 +42,4 @@ WHERE c.tenant_id = :tenant_id AND c.content_id = :content_id
 
 -- name: read_blob(tenant_id, sha256)^
 -- Read bytes that are here.
-SELECT media_type, bytes FROM blob WHERE tenant_id = :tenant_id AND sha256 = :sha256 AND erased_at IS NULL;
+SELECT media_type, bytes AS data FROM blob WHERE tenant_id = :tenant_id AND sha256 = :sha256 AND erased_at IS NULL;

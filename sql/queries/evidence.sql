@@ -1,30 +1,18 @@
 -- The evidence of a content: built, revised by its producer, and read again by whoever decided on an old one.
 
--- name: find_to_revise(tenant_id, content_id)^
--- Find a content by its producer's id with what no revision changes, and its open item; nothing is locked yet.
-SELECT c.id AS content_pk, i.id AS item_pk, c.kind, c.lang, c.author_id, c.author_followers, c.created_at,
+-- name: read_submitted(tenant_id, content_id)^
+-- Read what of a content its producer said once, and no revision changes; nothing is locked.
+SELECT c.kind, c.lang, c.author_id, c.author_followers, c.created_at,
   (SELECT p.body ->> 'queue' FROM payload p WHERE p.content_id = c.id AND p.revision = c.revision) AS asked_queue,
   EXISTS (SELECT FROM item f WHERE f.content_id = c.id AND f.source = 'case') AS is_case
-FROM content c
-LEFT JOIN item i ON i.content_id = c.id AND i.state <> 'resolved' AND i.source NOT IN ('second_look', 'golden')
-WHERE c.tenant_id = :tenant_id AND c.content_id = :content_id;
-
--- name: lock_shown_item(item_id)!
--- Lock an item before its content, so that a verdict and new evidence on it come one after the other.
-SELECT FROM item WHERE id = :item_id FOR UPDATE;
-
--- name: lock_revised_content(content_id)!
--- Lock a content whose evidence is about to change.
-SELECT FROM content WHERE id = :content_id FOR NO KEY UPDATE;
+FROM content c WHERE c.tenant_id = :tenant_id AND c.content_id = :content_id;
 
 -- name: read_to_revise(content_id)^
--- Read, under both locks and under one reading of the clock, all that decides what new evidence leads to.
-SELECT t.now, c.state, c.revision, c.withdrawn_at IS NOT NULL AS withdrawn, c.seq, c.chain_head,
-  p.nonce, p.fingerprint, p.erased_at IS NOT NULL AS erased,
-  h.principal_id IS NOT NULL AS decided_by_person, h.outcome AS head_outcome,
-  h.verdict = 'escalate' AND NOT EXISTS (SELECT FROM applied a WHERE a.decision_id = h.id) AS escalating,
-  i.id AS item_pk, i.state AS item_state, i.queue::text AS item_queue, i.severity AS item_severity, i.owner AS item_owner,
-  EXISTS (SELECT FROM item r WHERE r.content_id = c.id) AS had_rounds
+-- Read, once item and content are locked and under one reading of the clock, what else decides where new evidence leads.
+SELECT t.now, c.revision, p.nonce, p.fingerprint, p.erased_at IS NOT NULL AS erased, h.outcome AS head_outcome,
+  h.principal_id IS NOT NULL AS decided_by_person,
+  coalesce(h.verdict = 'escalate' AND NOT EXISTS (SELECT FROM applied a WHERE a.decision_id = h.id), false) AS escalating,
+  i.owner, (SELECT min(f.first_enqueued_at) FROM item f WHERE f.content_id = c.id) AS first_enqueued_at
 FROM content c
 CROSS JOIN (SELECT clock() AS now OFFSET 0) t
 LEFT JOIN payload p ON p.content_id = c.id AND p.revision = c.revision
@@ -55,21 +43,6 @@ UPDATE item SET evidence_revision = :revision,
   sla_from = CASE WHEN state = 'parked' THEN sla_from + (:now::timestamptz - parked_at) ELSE sla_from END,
   state = CASE WHEN state = 'parked' THEN 'queued' ELSE state END, parked_at = NULL, wake_at = NULL
 WHERE id = :item_id;
-
--- name: open_evidence_round(tenant_id, content_id, queue, severity, base, age_per_minute, revision, now)^
--- Put a resolved content before people again with its new evidence: first enqueued when its first round was, ranked and promised from now.
-INSERT INTO item (tenant_id, content_id, queue, round, source, severity, base, rank, first_enqueued_at, enqueued_at, sla_from, evidence_revision)
-SELECT :tenant_id, :content_id, :queue, coalesce(max(i.round), 0) + 1, 'evidence', :severity, :base,
-  :base - :age_per_minute::float8 * extract(epoch FROM :now::timestamptz - '2020-01-01T00:00:00Z'::timestamptz)::float8 / 60,
-  coalesce(min(i.first_enqueued_at), :now::timestamptz), :now::timestamptz, :now::timestamptz, :revision
-FROM item i WHERE i.content_id = :content_id
-RETURNING id AS item_pk, round;
-
--- name: advance_revised(content_id, state, opened, seq, chain_head, now)!
--- Move a revised content to the end of its trail and to the state that holds; a round that opens ends its withdrawal.
-UPDATE content SET state = :state, withdrawn_at = CASE WHEN :opened::boolean THEN NULL ELSE withdrawn_at END,
-  seq = :seq, chain_head = :chain_head, updated_at = :now
-WHERE id = :content_id;
 
 -- name: read_to_show(content_id)^
 -- Read what evidence of a content is built from: its newest body, its newest acting score, its attachments; and whether there is evidence already.

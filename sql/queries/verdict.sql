@@ -2,28 +2,33 @@
 
 -- name: find_verdict_reply(principal_id, verdict_token)^
 -- Find the answer that this person's verdict token got, before anything else is looked at.
-SELECT r.fingerprint, r.decision_id, r.answer, s.id AS superseded_by, i.queue::text AS queue
+SELECT r.fingerprint, r.decision_id, r.answer, s.id AS superseded_by, i.id AS item_pk, i.queue::text AS queue, n.id AS content_pk, n.content_id
 FROM verdict_reply r
 JOIN decision d ON d.id = r.decision_id
 JOIN item i ON i.id = d.item_id
+JOIN content n ON n.id = d.content_id
 LEFT JOIN decision s ON s.supersedes = r.decision_id
 WHERE r.principal_id = :principal_id AND r.verdict_token = :verdict_token;
 
 -- name: lock_for_verdict(tenant_id, item_id, fence_token)^
--- Lock the item by its fence, then its content, and read all that a verdict is judged by; no state in the condition, so that the primary key is the only way in.
-SELECT i.id AS item_pk, i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.source, i.owner, i.evidence_revision,
-  encode(e.hash, 'hex') AS evidence_hash, n.head_decision, h.outcome AS head_outcome, n.seq, n.chain_head, n.model_version,
+-- Lock the item by its fence, then its content, and only then read the clock and all that a verdict is judged by; `whole` is false if some of it was committed while this waited, so that another look is needed; no state in the condition, so that the primary key is the only way in.
+WITH locked AS MATERIALIZED (
+  SELECT i.id, i.tenant_id, i.content_id AS content_pk, n.content_id, i.queue, i.source, i.owner, i.evidence_revision, i.lease_expires,
+    n.head_decision, n.seq, n.chain_head, n.model_version
+  FROM item i JOIN content n ON n.id = i.content_id
+  WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.tenant_id = :tenant_id
+  FOR UPDATE OF i, n)
+SELECT l.id AS item_pk, l.content_pk, l.content_id, l.queue::text AS queue, l.source, l.owner, l.evidence_revision,
+  encode(e.hash, 'hex') AS evidence_hash, l.head_decision, h.outcome AS head_outcome, l.seq, l.chain_head, l.model_version,
   q.undo_window, t.now,
-  greatest(t.now - coalesce(i.lease_expires,
-    (SELECT l.expires_at FROM lease_log l WHERE l.item_id = i.id AND l.expires_at IS NOT NULL ORDER BY l.id DESC LIMIT 1)), interval '0') AS late_by
-FROM item i
-JOIN content n ON n.id = i.content_id
-JOIN evidence e ON e.content_id = i.content_id AND e.revision = i.evidence_revision
-JOIN queue q ON q.tenant_id = i.tenant_id AND q.name = i.queue
-LEFT JOIN decision h ON h.id = n.head_decision
-CROSS JOIN (SELECT clock() AS now OFFSET 0) t
-WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.tenant_id = :tenant_id
-FOR UPDATE OF i, n;
+  greatest(t.now - coalesce(l.lease_expires,
+    (SELECT g.expires_at FROM lease_log g WHERE g.item_id = l.id AND g.expires_at IS NOT NULL ORDER BY g.id DESC LIMIT 1)), interval '0') AS late_by,
+  e.revision IS NOT NULL AND q.name IS NOT NULL AND (l.head_decision IS NULL OR h.id IS NOT NULL) AS whole
+FROM locked l
+CROSS JOIN LATERAL (SELECT clock() AS now WHERE l.id IS NOT NULL OFFSET 0) t
+LEFT JOIN evidence e ON e.content_id = l.content_pk AND e.revision = l.evidence_revision
+LEFT JOIN queue q ON q.tenant_id = l.tenant_id AND q.name = l.queue
+LEFT JOIN decision h ON h.id = l.head_decision;
 
 -- name: decide_item(item_id, fence_token, tenant_id, content_id, principal_id, kind, actor, verdict, outcome, reason, evidence_hash, verdict_token, supersedes, apply_after, late_by, seen, dwell, renderer, policy_version, model_version, note)^
 -- Resolve the item and write the decision that its lease led to, with the note beside it, as one statement.
