@@ -10,7 +10,7 @@
 -- Give run-out leases back, wake what is due, and lease the best-ranked item that this person may take, under one reading of the clock; nobody who holds a live lease is given a second, what somebody let lapse is not offered to him again for a while, and what was woken is on offer from the next claim on.
 WITH q AS MATERIALIZED (
   SELECT clock() AS now, lease_ttl, abandon_threshold, release_cooldown, sla
-  FROM queue WHERE tenant_id = :tenant_id AND name = :queue),
+  FROM queue WHERE tenant_id = :tenant_id AND name = :queue AND disabled_at IS NULL),
 held AS MATERIALIZED (SELECT FROM q WHERE holds_lease(:principal_id, NULL, q.now)),
 kept AS MATERIALIZED (
   SELECT e.item_id, e.content_id FROM exclusion e WHERE e.principal_id = :principal_id AND e.until > (SELECT now FROM q)),
@@ -122,19 +122,20 @@ kept AS MATERIALIZED (
   WHERE e.principal_id = :principal_id AND (e.until IS NULL OR e.until > t.now)
   LIMIT 10000),
 not_mine AS MATERIALIZED (
-  SELECT i.id, i.tenant_id, i.queue, i.state, i.abandoned, i.lease_expires, i.wake_at FROM kept k JOIN item i ON i.id = k.item_id
+  SELECT k.item_id AS id FROM kept k WHERE k.item_id IS NOT NULL
   UNION
-  SELECT i.id, i.tenant_id, i.queue, i.state, i.abandoned, i.lease_expires, i.wake_at FROM kept k JOIN item i ON i.content_id = k.content_id
+  SELECT i.id FROM kept k CROSS JOIN LATERAL (SELECT id FROM item WHERE content_id = k.content_id OFFSET 0) i WHERE k.content_id IS NOT NULL
   UNION
-  SELECT i.id, i.tenant_id, i.queue, i.state, i.abandoned, i.lease_expires, i.wake_at FROM item i WHERE i.owner = :principal_id)
+  SELECT id FROM item WHERE owner = :principal_id)
 SELECT q.name::text AS queue, q.title,
   (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'queued' AND NOT i.abandoned LIMIT 10000) f)
     + (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires <= t.now LIMIT 10000) l)
     + (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'parked' AND i.wake_at <= t.now LIMIT 10000) p) AS free,
   (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires > t.now LIMIT 10000) l) AS held,
   (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'parked' AND i.wake_at > t.now LIMIT 10000) p) AS parked,
-  (SELECT count(*) FROM not_mine n WHERE n.tenant_id = q.tenant_id AND n.queue = q.name
-    AND CASE n.state WHEN 'queued' THEN NOT n.abandoned WHEN 'leased' THEN n.lease_expires <= t.now ELSE n.state = 'parked' AND n.wake_at <= t.now END) AS not_for_you,
+  (SELECT count(*) FROM not_mine n CROSS JOIN LATERAL (SELECT * FROM item WHERE id = n.id OFFSET 0) i
+    WHERE i.tenant_id = q.tenant_id AND i.queue = q.name
+      AND CASE i.state WHEN 'queued' THEN NOT i.abandoned WHEN 'leased' THEN i.lease_expires <= t.now ELSE i.state = 'parked' AND i.wake_at <= t.now END) AS not_for_you,
   (SELECT (extract(epoch FROM i.lease_expires - t.now) * 1000)::bigint FROM item i
     WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires > t.now ORDER BY i.lease_expires LIMIT 1) AS free_in_ms,
   (extract(epoch FROM t.now - least(

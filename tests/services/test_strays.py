@@ -8,12 +8,13 @@ import asyncpg
 import pytest
 
 from backend.db.connection import Database
+from backend.services.claim import claim
 from backend.services.news import News
 from backend.services.strays import rescue_strays
 from backend.services.submit import submit_case
 from backend.workers.redriver import redriver
 from shared.vocabulary import NewsKind, Role
-from tests.support.desk import Desk
+from tests.support.desk import Desk, new_key
 from tests.support.gateway import case
 from tests.support.office import DELETED, MERGED, RENAMED, as_known_now, change, in_queues
 from tests.support.renaming import renamed
@@ -69,13 +70,27 @@ async def test_a_stray_follows_through_every_name_that_its_queue_had_since(desk:
     assert await in_queues(desk) == {"folders": 1}
 
 
-async def test_somebody_who_took_a_stray_goes_on_with_it(desk: Desk) -> None:
+async def test_a_closed_queue_offers_nothing(desk: Desk) -> None:
+    """Also where a process does not know yet: who takes it there might have no right to it here."""
+    ana = await desk.person("ana", queue="cases")
+    old = desk.policy
+    await submitted_late(desk, DELETED, "c-1")
+    answer = await claim(desk.db, old, ana, "cases", new_key())
+    assert answer.lease is None
+    assert await desk.value("SELECT state FROM item") == "queued"
+
+
+async def test_a_lease_on_a_stray_goes_on(desk: Desk) -> None:
+    """Taken at the very moment of the activation, when the item was passed over."""
     ana = await desk.person("ana", queue="cases")
     old = desk.policy
     await submitted_late(desk, RENAMED, "c-1")
+    closed = "UPDATE queue SET disabled_at = $1, successor = $2 WHERE name = 'cases'"
+    await desk.admin.execute(closed, None, None)
     new, desk.policy = desk.policy, old
     lease = await desk.lease(ana, "cases")
     desk.policy = new
+    await desk.admin.execute(closed, await desk.value("SELECT clock()"), "files")
     assert await rescue_strays(desk.db) == 1
     reply = await desk.decide(await as_known_now(desk, ana), lease, reason="documents_match")
     assert reply.answer.decision.content_id == "c-1"
