@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncpg
 
 from tests.model.crowd import NOW, Crowd
-from tests.model.history import Op
+from tests.model.register import Op
 
 
 async def final(crowd: Crowd) -> list[Op]:
@@ -13,15 +13,15 @@ async def final(crowd: Crowd) -> list[Op]:
 
     That is the fate of each item, and the leases that were granted to claims without an answer.
     """
-    told = {op.token for op in crowd.history if op.kind == "claim"}
+    told = {op.token for op in crowd.history if op.kind in ("claim", "take_over")}
     log = await crowd.desk.admin.fetch(
         "SELECT *, extract(epoch FROM at)::float8 AS began,"
         " extract(epoch FROM expires_at - at)::float8 AS lasts"
-        " FROM lease_log WHERE happening = 'grant'"
+        " FROM lease_log WHERE token IS NOT NULL"
     )
     unheard = [
         Op(
-            kind="claim",
+            kind="claim" if row["happening"] == "grant" else "take_over",
             person=row["principal_id"],
             item=row["item_id"],
             token=str(row["token"]),
@@ -32,10 +32,36 @@ async def final(crowd: Crowd) -> list[Op]:
         if str(row["token"]) not in told
     ]
     items = await crowd.desk.admin.fetch(
-        "SELECT i.id AS item, d.* FROM item i LEFT JOIN decision d ON d.item_id = i.id"
+        "SELECT i.id AS item, i.resolution, d.* FROM item i"
+        " LEFT JOIN decision d ON d.item_id = i.id"
     )
     over: float = await crowd.desk.value(NOW)
-    return [*crowd.history, *unheard, *(_end(row, over) for row in items)]
+    revised = await _unheard_revisions(crowd)
+    return [*crowd.history, *unheard, *revised, *(_end(row, over) for row in items)]
+
+
+async def _unheard_revisions(crowd: Crowd) -> list[Op]:
+    """Return the revisions of open items whose answers nobody got."""
+    told = {(op.item, op.revision) for op in crowd.history if op.kind == "revise"}
+    rows = await crowd.desk.admin.fetch(
+        "SELECT i.id, e.revision, extract(epoch FROM e.created_at)::float8 AS began"
+        " FROM evidence e JOIN item i ON i.content_id = e.content_id"
+        " WHERE e.revision > 1 AND i.enqueued_at < e.created_at"
+        " AND (i.resolved_at IS NULL OR i.resolved_at > e.created_at)"
+    )
+    return [
+        Op(
+            kind="revise",
+            person=0,
+            item=row["id"],
+            token="",
+            invoked=row["began"],
+            revision=row["revision"],
+            outcome="unknown",
+        )
+        for row in rows
+        if (row["id"], row["revision"]) not in told
+    ]
 
 
 def _end(row: asyncpg.Record, over: float) -> Op:
@@ -47,6 +73,6 @@ def _end(row: asyncpg.Record, over: float) -> Op:
         invoked=over,
         returned=over,
         verdict_token=str(row["verdict_token"] or ""),
-        body=row["verdict"] or "",
+        body="withdrawn" if row["resolution"] == "withdrawn" else row["verdict"] or "",
         decision=row["id"],
     )

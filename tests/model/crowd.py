@@ -7,35 +7,46 @@ import contextlib
 import random
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime
 from functools import partial
 from math import inf
 from typing import Any, TypeVar
 
 import asyncpg
+import msgspec
 
 from backend.db.errors import ContentionError, OutcomeUnknownError, UnavailableError
 from backend.domain.identity import Identity
-from backend.domain.refusals import LeaseHeld, Refusal, VerdictConflict
-from backend.services.apply import apply_due
+from backend.domain.refusals import EvidenceChanged, LeaseHeld, Refusal, VerdictConflict
 from backend.services.claim import claim
 from backend.services.lease import release, renew
-from backend.services.redrive import redrive
+from backend.services.park import park
+from backend.services.take_over import take_over
 from backend.services.verdict import VerdictReply, verdict
-from shared.vocabulary import ReleaseReason
-from shared.wire.queue import ClaimAnswer, Lease, ReleaseRequest, Renewed, RenewRequest
+from shared.vocabulary import ParkReason, ReleaseReason
+from shared.wire.item import Parked, ParkRequest
+from shared.wire.queue import (
+    ClaimAnswer,
+    Lease,
+    ReleaseRequest,
+    Renewed,
+    RenewRequest,
+    TakeOverRequest,
+)
 from tests.model.ground import REASONS
-from tests.model.history import Op
-from tests.model.play import saying
 from tests.model.players import request_for
-from tests.model.reference import Saying
+from tests.model.reference.records import Saying
+from tests.model.register import Op
+from tests.model.stage import saying
 from tests.support.desk import Desk, new_key
 
 T = TypeVar("T")
 NOW = "SELECT extract(epoch FROM fencepost.clock())::float8"
 CUT_OFF = 0.15
 """The share of calls that are cut off."""
-_NOT_DONE = (UnavailableError, ContentionError)
+_BY_LOG = ("claim", "take_over", "revise")
+_REFUSED = {VerdictConflict: "conflict", EvidenceChanged: "changed"}
+NOT_DONE = (UnavailableError, ContentionError)
 
 
 @dataclass
@@ -47,6 +58,8 @@ class Crowd:
     random: random.Random
     history: list[Op] = field(default_factory=list)
     shown: list[tuple[Lease, Identity]] = field(default_factory=list)
+    revisions: dict[str, int] = field(default_factory=dict)
+    """Which revision of the evidence each hash stands for."""
     sent: list[tuple[Identity, Saying]] = field(default_factory=list)
     spans: list[tuple[float, float]] = field(default_factory=list)
     """When each call began and was answered or cut off."""
@@ -83,7 +96,7 @@ class Client:
                 deeds = [self.claim] * 4 + [self.claim_at_two_terminals] * 2
             else:
                 deeds = [self.decide] * 4 + [self.renew, self.renew, self.release, self.forget]
-                deeds += [self.claim]
+                deeds += [self.claim, self.take_over, self.park]
             deeds += [self.misuse] if self.crowd.shown else []
             deeds += [self.repeat] if self.crowd.sent else []
             await self.crowd.random.choice(deeds)()
@@ -97,10 +110,10 @@ class Client:
             await self._note(replace(op, outcome="unknown", returned=inf))
         except LeaseHeld:
             self.key = new_key()
-        except _NOT_DONE:
+        except NOT_DONE:
             pass
         except Refusal as refusal:
-            outcome = "conflict" if isinstance(refusal, VerdictConflict) else "refused"
+            outcome = _REFUSED.get(type(refusal), "refused")
             await self._note(replace(op, outcome=outcome, returned=await self.now()))
         else:
             await self._note(_told(replace(op, returned=await self.now()), answer))
@@ -109,7 +122,7 @@ class Client:
 
     async def _note(self, op: Op) -> None:
         self.crowd.spans.append((op.invoked, min(op.returned, await self.now())))
-        if op.kind != "claim" or op.token:  # what a claim without an answer did, the log tells
+        if op.token or op.kind not in _BY_LOG:  # what these did without an answer, the log tells
             self.crowd.history.append(op)
 
     def op(self, kind: str, item: int = 0, token: str = "", **more: Any) -> Op:
@@ -124,19 +137,45 @@ class Client:
         await self._took(began, await self.call(self.op("claim"), work))
 
     async def claim_at_two_terminals(self) -> None:
-        async with _watching(self.crowd.desk) as watch:
+        async with watching(self.crowd.desk) as watch:
             await asyncio.gather(self.claim(), Client(self.crowd, self.who, watch).claim())
 
     async def _took(self, began: float, answer: ClaimAnswer | None) -> None:
         if answer is None or answer.lease is None:
             return
-        self.lease, self.key = answer.lease, new_key()
-        self.crowd.shown.append((answer.lease, self.who))
-        op = self.op("claim", int(answer.lease.item_id), answer.lease.lease_token)
-        lasts = answer.lease.expires_in_ms / 1000
+        self.key = new_key()
+        await self._holds("claim", answer.lease, began)
+
+    async def _holds(self, kind: str, lease: Lease, began: float) -> None:
+        self.lease = lease
+        self.crowd.shown.append((lease, self.who))
+        revision: int = msgspec.json.decode(lease.evidence)["revision"]
+        self.crowd.revisions[lease.evidence_hash] = revision
+        op = self.op(kind, int(lease.item_id), lease.lease_token, revision=revision)
+        lasts = lease.expires_in_ms / 1000
         self.crowd.history.append(
             replace(op, invoked=began, returned=await self.now(), lasts=lasts)
         )
+
+    async def take_over(self) -> None:
+        """Go on at another terminal."""
+        desk, began = self.crowd.desk, await self.now()
+        request = TakeOverRequest(claim_key=new_key())
+        work = partial(take_over, desk.db, desk.policy, self.who, request)
+        answer = await self.call(self.op("take_over"), work)
+        if answer is not None and answer.lease is not None:
+            await self._holds("take_over", answer.lease, began)
+
+    async def park(self) -> None:
+        lease, desk = self.lease, self.crowd.desk
+        assert lease is not None
+        self.lease = None
+        until = datetime.fromtimestamp(await self.now() + 40, UTC)
+        request = ParkRequest(
+            lease_token=lease.lease_token, reason=ParkReason.AWAIT_DATE, until=until
+        )
+        op = self.op("park", int(lease.item_id), lease.lease_token, lasts=40)
+        await self.call(op, partial(park, desk.db, desk.policy, self.who, lease.item_id, request))
 
     async def decide(self) -> None:
         assert self.lease is not None
@@ -148,7 +187,7 @@ class Client:
             await self.say(said, then=self.crowd.random.random() < 0.4)
 
     async def _other_half(self, said: Saying) -> None:
-        async with _watching(self.crowd.desk) as watch:
+        async with watching(self.crowd.desk) as watch:
             await Client(self.crowd, self.who, watch).say(said)
 
     def _saying(self, lease: Lease) -> Saying:
@@ -169,6 +208,7 @@ class Client:
             said.lease_token,
             verdict_token=said.verdict_token,
             body=said.verdict,
+            revision=self.crowd.revisions[said.evidence],
         )
         request = request_for(said, new_key() if then else None)
         work = partial(verdict, desk.db, desk.policy, self.who, str(said.item), request)
@@ -217,53 +257,17 @@ def _told(op: Op, answer: object) -> Op:
             return replace(op, decision=int(answer.answer.decision.decision_id))
         case Renewed():
             return replace(op, lasts=answer.expires_in_ms / 1000)
+        case Parked():
+            return replace(op, lasts=answer.wake_at.timestamp() - op.returned)
         case _:
             return op
 
 
 @contextlib.asynccontextmanager
-async def _watching(desk: Desk) -> AsyncIterator[asyncpg.Connection[Any]]:
+async def watching(desk: Desk) -> AsyncIterator[asyncpg.Connection[Any]]:
     """Open a connection of one's own, for nothing but to read the database's clock."""
     connection = await asyncpg.connect(desk.db.url)
     try:
         yield connection
     finally:
         await connection.close()
-
-
-async def rush(crowd: Crowd, *, clients: int, times: int) -> None:
-    """Let the clients work, while time passes in leaps and the workers do theirs."""
-    async with contextlib.AsyncExitStack() as life:
-        watches = [await life.enter_async_context(_watching(crowd.desk)) for _ in range(clients)]
-        background = asyncio.create_task(_background(crowd))
-        try:
-            async with asyncio.TaskGroup() as group:
-                for number, watch in enumerate(watches):
-                    who = crowd.people[number % len(crowd.people)]
-                    group.create_task(Client(crowd, who, watch).work(times))
-        finally:
-            background.cancel()
-            await asyncio.wait([background])
-        if not background.cancelled():
-            background.result()
-
-
-async def _background(crowd: Crowd) -> None:
-    desk = crowd.desk
-    while True:
-        await desk.pass_time(timedelta(seconds=crowd.random.uniform(0, 25)))
-        workers = [apply_due] + [redrive] * (crowd.random.random() < 0.3)
-        for work in workers:
-            with contextlib.suppress(*_NOT_DONE, OutcomeUnknownError):
-                await _cut_off(crowd, work(desk.db))
-        await asyncio.sleep(0.02)
-
-
-async def _cut_off(crowd: Crowd, work: Coroutine[Any, Any, object]) -> None:
-    """Do a worker's work, or kill it in the middle; being told to stop oneself is another thing."""
-    try:
-        await crowd.cut(work)
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise

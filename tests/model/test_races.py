@@ -9,9 +9,12 @@ from dataclasses import replace
 import pytest
 
 from tests.model.aftermath import final
-from tests.model.crowd import Crowd, rush
+from tests.model.crowd import Crowd
 from tests.model.ground import EVERYWHERE, Ground, prepare
-from tests.model.history import Op, faults
+from tests.model.history import faults
+from tests.model.register import Op
+from tests.model.rush import rush
+from tests.model.seniors import Seniors
 from tests.support.postgres import Cluster
 from tests.support.trail import assert_every_chain_is_whole
 
@@ -20,18 +23,19 @@ ITEMS = {"posts": 40, "cases": 20}
 
 @pytest.fixture(scope="module")
 async def ground(cluster: Cluster) -> Ground:
-    staff = {f"p{number}": EVERYWHERE for number in range(6)}
+    staff = {f"p{number}": EVERYWHERE for number in range(6)} | {"dot": EVERYWHERE}
     return await prepare(cluster, staff=staff, counted=False)
 
 
 async def history_of_a_rush(ground: Ground, seed: int, *, times: int) -> list[Op]:
     """Let eight clients of six people race for a while; check what can be checked at once."""
     async with ground.desk(size=12) as desk:
-        crowd = Crowd(desk, ground.people, random.Random(seed))
+        *people, boss = ground.people
+        crowd = Crowd(desk, people, random.Random(seed))
         for queue, count in ITEMS.items():
             for number in range(count):
                 await desk.item(f"{queue}-{number}", queue=queue, rank=number)
-        await rush(crowd, clients=8, times=times)
+        await rush(crowd, Seniors(boss, ground.producer), clients=8, times=times)
         history = await final(crowd)
         contents = await desk.value("SELECT count(DISTINCT content_id) FROM item")
         undone = await desk.value(
@@ -56,6 +60,8 @@ async def test_what_racing_clients_saw_can_be_explained(ground: Ground) -> None:
     history = await history_of_a_rush(ground, 1, times=40)
     seen = Counter((op.kind, op.outcome) for op in history)
     assert faults(history) == []
+    for kind in ("take_over", "park", "take_back", "move", "withdraw", "revise"):
+        assert seen[kind, "ok"] > 1, (kind, seen)
     assert seen["claim", "ok"] > 10, seen
     assert seen["verdict", "ok"] > 10, seen
     assert seen["verdict", "refused"] > 5, seen
