@@ -31,7 +31,7 @@ staff AS MATERIALIZED (
     AND (g.role = 'reviewer' OR (g.role = 'lead' AND a.id <> :principal_id))),
 one AS MATERIALIZED (SELECT queue, min(id) AS id FROM staff GROUP BY queue),
 kept AS MATERIALIZED (
-  SELECT o.queue, e.item_id, e.content_id FROM t, one o JOIN exclusion e ON e.principal_id = o.id AND (e.until IS NULL OR e.until > t.now)),
+  SELECT o.queue, e.item_id, e.content_id FROM t, one o JOIN exclusion e ON e.principal_id = o.id WHERE e.until IS NULL OR e.until > t.now),
 candidates AS MATERIALIZED (
   SELECT queue, item_id AS id FROM kept WHERE item_id IS NOT NULL
   UNION

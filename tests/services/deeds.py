@@ -5,13 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from msgspec import structs
+
 from backend.domain.identity import Identity
 from backend.services.lease import release
 from backend.services.news import News
 from backend.services.park import park
+from backend.services.policies import activate, shipped_policy
 from backend.services.take_back import take_back
 from backend.services.take_over import take_over
-from shared.vocabulary import NewsKind, ParkReason, ReleaseReason, TakeBackReason
+from shared.vocabulary import NewsKind, ParkReason, ReleaseReason, Role, TakeBackReason
 from shared.wire.item import Parked, ParkRequest, TakeBackRequest, TakenBack
 from shared.wire.queue import Lease, ReleaseRequest, TakeOverRequest
 from tests.support.desk import Desk, new_key
@@ -78,3 +81,14 @@ async def history(desk: Desk) -> list[tuple[str, int]]:
     """Return what the lease log holds: the happenings with their epochs, oldest first."""
     rows = await desk.admin.fetch("SELECT happening, lease_epoch FROM lease_log ORDER BY id")
     return [(row["happening"], row["lease_epoch"]) for row in rows]
+
+
+async def stranger(desk: Desk, role: Role = Role.LEAD) -> Identity:
+    """Make somebody of another tenant, where the same policy is in force."""
+    tenant = await desk.value("INSERT INTO tenant (name) VALUES ('other') RETURNING id")
+    await activate(desk.db, tenant, shipped_policy())
+    who = await desk.person("stranger", role)
+    await desk.admin.execute(
+        "UPDATE principal SET tenant_id = $1 WHERE id = $2", tenant, who.principal_id
+    )
+    return structs.replace(who, tenant_id=tenant, tenant="other")

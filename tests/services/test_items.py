@@ -1,0 +1,323 @@
+"""The lists of leads: whole, in order, page by page, and the same whatever happens in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from backend.domain.identity import Identity
+from backend.domain.refusals import Forbidden, InvalidField, NotFound
+from backend.services.cockpit import health
+from backend.services.items import item_page, lease_page
+from backend.services.lease import renew
+from backend.services.move import move
+from backend.services.redrive import redrive
+from shared.vocabulary import ItemList, ItemState, LeaseHappening, ReleaseReason, Role
+from shared.wire.item import ItemLine, LeaseEntry, MoveRequest
+from shared.wire.queue import RenewRequest
+from tests.services.deeds import LAPSED, fetch_back, give_up, set_aside, stranger
+from tests.support.desk import QUEUE, Desk
+
+
+async def pages(
+    desk: Desk, lead: Identity, wanted: ItemList, size: int = 3, queue: str = QUEUE
+) -> list[list[ItemLine]]:
+    """Page through a list to its end."""
+    found, after = [], None
+    while True:
+        page = await item_page(desk.db, lead, queue, wanted, after, size)
+        found.append(list(page.items))
+        after = page.after
+        if after is None:
+            return found
+
+
+async def lines(
+    desk: Desk, lead: Identity, wanted: ItemList, size: int = 3, queue: str = QUEUE
+) -> list[ItemLine]:
+    return [line for page in await pages(desk, lead, wanted, size, queue) for line in page]
+
+
+def ids(found: Sequence[ItemLine]) -> list[str]:
+    return [line.content_id for line in found]
+
+
+@pytest.fixture
+async def lead(desk: Desk) -> Identity:
+    return await desk.person("lead", Role.LEAD)
+
+
+async def test_what_waits_is_listed_as_it_is_served(desk: Desk, lead: Identity) -> None:
+    for number, rank in enumerate([5, 1, 9, 5, 5, 2, 5]):
+        await desk.item(f"c-{number}", rank=rank)
+    await desk.item("elsewhere", queue="cases")
+    found = await pages(desk, lead, ItemList.WAITING, 2)
+    assert [len(page) for page in found] == [2, 2, 2, 1]
+    listed = ids([line for page in found for line in page])
+    assert listed == ["c-2", "c-0", "c-3", "c-4", "c-6", "c-5", "c-1"]
+    served = [(await desk.lease(await desk.person(f"p{number}"))).content_id for number in range(7)]
+    assert served == listed
+    assert await pages(desk, lead, ItemList.WAITING) == [[]]
+
+
+async def test_what_comes_and_goes_shifts_no_page(desk: Desk, lead: Identity) -> None:
+    items = [await desk.item(f"c-{number}", rank=50 - number) for number in range(9)]
+    first = await item_page(desk.db, lead, QUEUE, ItemList.WAITING, None, 3)
+    assert ids(first.items) == ["c-0", "c-1", "c-2"]
+    # One goes from the first page, one comes before it, one at its very end, one behind it.
+    request = MoveRequest(items=(str(items[1]), str(items[2])), to="cases")
+    await move(desk.db, desk.policy, lead, request)
+    await desk.item("before", rank=99)
+    await desk.item("equal", rank=48)
+    await desk.item("behind", rank=1)
+    second = await item_page(desk.db, lead, QUEUE, ItemList.WAITING, first.after, 20)
+    assert ids(second.items) == ["equal", *(f"c-{number}" for number in range(3, 9)), "behind"]
+    assert second.after is None
+
+
+async def test_what_is_held_is_listed_by_its_end_run_out_leases_too(
+    desk: Desk, lead: Identity
+) -> None:
+    for number in range(4):
+        await desk.item(f"c-{number}", rank=9 - number)
+        await desk.lease(await desk.person(f"p{number}"))
+        await desk.pass_time(timedelta(seconds=59))
+    found = await lines(desk, lead, ItemList.HELD, 1)
+    assert ids(found) == ["c-0", "c-1", "c-2", "c-3"]
+    assert [line.holder for line in found] == ["p0", "p1", "p2", "p3"]
+    ends = [line.ends_in_ms for line in found]
+    assert ends[0] is not None
+    assert ends[3] is not None
+    assert ends[0] < 0 < ends[3]
+    assert {line.state for line in found} == {ItemState.LEASED}
+    assert [line.lease_epoch for line in found] == [1] * 4
+
+
+async def test_what_is_parked_is_listed_by_when_it_wakes(desk: Desk, lead: Identity) -> None:
+    ana = await desk.person("ana")
+    for number, days in enumerate([3, 1, 2]):
+        await desk.item(f"c-{number}")
+        until = await desk.value("SELECT clock()") + timedelta(days=days)
+        await set_aside(desk, ana, await desk.lease(ana), until=until)
+    await desk.pass_time(timedelta(minutes=30))
+    found = await lines(desk, lead, ItemList.PARKED, 1)
+    assert ids(found) == ["c-1", "c-2", "c-0"]
+    assert found[0].age_ms > 29 * 60_000 > found[0].sla_age_ms
+    assert found[0].holder is None
+    assert found[0].since is not None
+
+
+async def test_what_people_left_undecided_is_listed_until_it_moves(
+    desk: Desk, lead: Identity
+) -> None:
+    for number in range(5):
+        await desk.item(f"c-{number}", queue="escalation")
+    people = [await desk.person(f"p{number}") for number in range(3)]
+    for who in people:
+        for _ in range(2):
+            lease = await desk.lease(who, "escalation")
+            await give_up(desk, who, lease, ReleaseReason.NEED_TIME)
+    escalating = await lines(desk, lead, ItemList.STUCK, 1, "escalation")
+    assert ids(escalating) == ["c-0", "c-1"]
+    assert [(line.abandoned, line.stuck) for line in escalating] == [(True, False)] * 2
+    assert ids(await lines(desk, lead, ItemList.WAITING, 9, "escalation")) == ["c-2", "c-3", "c-4"]
+    await redrive(desk.db)
+    stuck = await lines(desk, lead, ItemList.STUCK, 1, "escalation")
+    assert [(line.abandoned, line.stuck) for line in stuck] == [(False, True)] * 2
+    assert len(await lines(desk, lead, ItemList.WAITING, 9, "escalation")) == 5
+    ben = await desk.person("ben")
+    await desk.lease(ben, "escalation")
+    stuck = await lines(desk, lead, ItemList.STUCK, 9, "escalation")
+    assert [line.holder for line in stuck] == ["ben", None]
+
+
+async def seen(desk: Desk, who: Identity) -> None:
+    """Note that a person's key was used."""
+    await desk.admin.execute(
+        "INSERT INTO api_key (id, principal_id, env, secret_sha256, last_used_at)"
+        " VALUES (right('aaaaaaaaaaaa' || $1::bigint, 12), $1, 'test', sha256('x'), clock())"
+        " ON CONFLICT (id) DO UPDATE SET last_used_at = clock()",
+        who.principal_id,
+    )
+
+
+async def nobodys(desk: Desk, lead: Identity, queue: str = QUEUE) -> tuple[int, list[str]]:
+    """Return who is present, and what nobody of them may take: as figures and as a list."""
+    listed = ids(await lines(desk, lead, ItemList.UNCLAIMABLE, 2, queue))
+    figures = await health(desk.db, lead, "")
+    row = next(each for each in figures.queues if each.queue == queue)
+    assert row.unclaimable == len(listed)
+    return row.present, listed
+
+
+async def kept_away(desk: Desk, who: Identity, *contents: str, until: str = "1 hour") -> None:
+    await desk.admin.execute(
+        "INSERT INTO exclusion (item_id, principal_id, until, why)"
+        " SELECT i.id, $1, clock() + $3::text::interval, 'released' FROM item i"
+        " JOIN content n ON n.id = i.content_id WHERE n.content_id = ANY ($2)",
+        who.principal_id,
+        contents,
+        until,
+    )
+
+
+async def test_what_nobody_present_may_take_is_listed(desk: Desk, lead: Identity) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    for number in range(4):
+        await desk.item(f"c-{number}", rank=9 - number)
+    assert await nobodys(desk, lead) == (0, ["c-0", "c-1", "c-2", "c-3"])
+    await seen(desk, ana)
+    assert await nobodys(desk, lead) == (1, [])
+    await kept_away(desk, ana, "c-0", "c-2")
+    assert await nobodys(desk, lead) == (1, ["c-0", "c-2"])
+    await kept_away(desk, ben, "c-3")
+    await seen(desk, ben)
+    assert await nobodys(desk, lead) == (2, [])
+    await kept_away(desk, ben, "c-2", until="10 minutes")
+    assert await nobodys(desk, lead) == (2, ["c-2"])
+    # Time ends what kept people away, and the presence of those who are not seen again.
+    await desk.pass_time(timedelta(minutes=10))
+    await seen(desk, ana)
+    assert await nobodys(desk, lead) == (2, [])
+    await desk.pass_time(timedelta(minutes=5))
+    assert await nobodys(desk, lead) == (1, ["c-0", "c-2"])
+
+
+async def test_for_good_and_by_content_counts_as_well(desk: Desk, lead: Identity) -> None:
+    ana = await desk.person("ana")
+    await desk.item("c-0")
+    await desk.item("c-1")
+    await desk.admin.execute(
+        "INSERT INTO exclusion (content_id, principal_id, why)"
+        " SELECT id, $1, 'author' FROM content WHERE content_id = 'c-1'",
+        ana.principal_id,
+    )
+    await seen(desk, ana)
+    assert await nobodys(desk, lead) == (1, ["c-1"])
+
+
+async def test_present_is_who_may_work_here_with_a_key_that_is_good(
+    desk: Desk, lead: Identity
+) -> None:
+    await desk.item()
+    other = await desk.person("other-queue", queue="cases")
+    gone, left = await desk.person("gone"), await desk.person("left")
+    producer = await desk.person("producer-2", Role.PRODUCER)
+    for who in (other, gone, left, producer):
+        await seen(desk, who)
+    await desk.admin.execute(
+        "UPDATE api_key SET revoked_at = clock() WHERE principal_id = $1", gone.principal_id
+    )
+    await desk.admin.execute("UPDATE principal SET active = false WHERE id = $1", left.principal_id)
+    await seen(desk, lead)  # a lead who looks on is nobody who will take it
+    assert await nobodys(desk, lead) == (0, ["c-1"])
+    second = await desk.person("second", Role.LEAD)
+    await seen(desk, second)
+    assert await nobodys(desk, lead) == (1, [])
+    both = await desk.person("both", Role.LEAD, Role.REVIEWER)
+    await seen(desk, both)
+    assert (await nobodys(desk, both))[0] == 3  # himself, and both leads
+    assert (await nobodys(desk, lead, "cases"))[0] == 3
+
+
+async def test_the_history_of_an_item_says_who_held_it_and_who_ended_it(
+    desk: Desk, lead: Identity
+) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    item = await desk.item()
+    lease = await desk.lease(ana)
+    for _ in range(3):
+        await renew(desk.db, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+    await give_up(desk, ana, lease)
+    second = await desk.lease(ben)
+    await renew(desk.db, ben, second.item_id, RenewRequest(lease_token=second.lease_token))
+    await fetch_back(desk, lead, second, 3)
+    found: list[LeaseEntry] = []
+    after = None
+    while True:
+        page = await lease_page(desk.db, lead, str(item), after, 2)
+        found.extend(page.entries)
+        after = page.after
+        if after is None:
+            break
+    assert [(e.happening, e.lease_epoch, e.person, e.by, e.times) for e in found] == [
+        (LeaseHappening.GRANT, 1, "ana", None, 1),
+        (LeaseHappening.RENEW, 1, "ana", None, 3),
+        (LeaseHappening.RELEASE, 1, "ana", None, 1),
+        (LeaseHappening.GRANT, 3, "ben", None, 1),
+        (LeaseHappening.RENEW, 3, "ben", None, 1),
+        (LeaseHappening.TAKE_BACK, 3, "ben", "lead", 1),
+    ]
+    assert [e.reason for e in found if e.reason] == ["tech", "holder_away"]
+    assert [e.at for e in found] == sorted(e.at for e in found)
+
+
+async def test_renewals_on_both_sides_of_a_lapse_are_two_entries(
+    desk: Desk, lead: Identity
+) -> None:
+    ana = await desk.person("ana")
+    item = await desk.item()
+    lease = await desk.lease(ana)
+    await renew(desk.db, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+    await desk.pass_time(LAPSED)
+    await redrive(desk.db)
+    for _ in range(2):
+        await renew(desk.db, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+    page = await lease_page(desk.db, lead, str(item), None, 50)
+    told = [(entry.happening.value, entry.times) for entry in page.entries]
+    assert told == [("grant", 1), ("renew", 1), ("lapse", 1), ("renew", 2)]
+
+
+@pytest.mark.parametrize("wanted", ItemList)
+async def test_a_list_is_for_those_who_lead_its_queue(
+    desk: Desk, lead: Identity, wanted: ItemList
+) -> None:
+    ana = await desk.person("ana")
+    cora = await desk.person("cora", Role.LEAD, queue="cases")
+    for who in (ana, cora):
+        with pytest.raises(Forbidden):
+            await item_page(desk.db, who, QUEUE, wanted, None, 5)
+    with pytest.raises(NotFound):
+        await item_page(desk.db, lead, "no-such-queue", wanted, None, 5)
+    other = await stranger(desk)
+    await desk.item()
+    assert (await item_page(desk.db, other, QUEUE, wanted, None, 5)).items == ()
+
+
+async def test_the_history_is_for_leads_of_the_items_queue(desk: Desk, lead: Identity) -> None:
+    item = await desk.item()
+    cora = await desk.person("cora", Role.LEAD, queue="cases")
+    with pytest.raises(Forbidden):
+        await lease_page(desk.db, cora, str(item), None, 5)
+    for nothing in ("x", "", str(2**62), "9" * 30):
+        with pytest.raises(NotFound):
+            await lease_page(desk.db, lead, nothing, None, 5)
+    with pytest.raises(NotFound):
+        await lease_page(desk.db, await stranger(desk), str(item), None, 5)
+
+
+async def test_a_cursor_of_another_list_and_a_silly_size_are_refused(
+    desk: Desk, lead: Identity
+) -> None:
+    for number in range(3):
+        await desk.item(f"c-{number}")
+    page = await item_page(desk.db, lead, QUEUE, ItemList.WAITING, None, 1)
+    wrong: list[tuple[Any, str, str]] = [
+        (ItemList.HELD, QUEUE, page.after or ""),
+        (ItemList.WAITING, "cases", page.after or ""),
+        (ItemList.WAITING, QUEUE, "x"),
+        (ItemList.WAITING, QUEUE, ""),
+    ]
+    for wanted, queue, after in wrong:
+        with pytest.raises(InvalidField) as refused:
+            await item_page(desk.db, lead, queue, wanted, after, 5)
+        assert refused.value.field == "after"
+    with pytest.raises(InvalidField):
+        await lease_page(desk.db, lead, "1", page.after, 5)
+    for size in (0, -1, 201):
+        with pytest.raises(InvalidField) as refused:
+            await item_page(desk.db, lead, QUEUE, ItemList.WAITING, None, size)
+        assert refused.value.field == "limit"
