@@ -37,7 +37,7 @@ due AS MATERIALIZED (
     ORDER BY i.wake_at LIMIT :limit FOR UPDATE OF i SKIP LOCKED) d),
 woken AS (
   UPDATE item i SET state = 'queued', parked_at = NULL, wake_at = NULL, sla_from = i.sla_from + (t.now - i.parked_at)
-  FROM due d, t WHERE i.id = d.id
+  FROM t WHERE i.id = ANY (ARRAY(SELECT id FROM due))
   RETURNING i.id, i.tenant_id, i.queue, i.lease_epoch),
 logged AS (
   INSERT INTO lease_log (item_id, lease_epoch, happening) SELECT id, lease_epoch, 'wake' FROM woken)
