@@ -115,12 +115,12 @@ ORDER BY (i.state = 'leased') DESC, i.lease_expires DESC NULLS LAST, i.leased_at
 LIMIT 1;
 
 -- name: queue_figures(tenant_id, queue, principal_id)^
--- Count what a queue holds for this person, capped, so that "0 free, 1 held" is never shown as empty; free is what the next claim would find: what waits, what ran out and what is due to wake.
+-- Count what a queue holds for this person, capped, so that "0 free, 1 held" is never shown as empty; free is what the next claim would find: what waits, what ran out and what is due to wake. What he is kept from is looked up for a thousand items of each kind.
 WITH t AS MATERIALIZED (SELECT clock() AS now),
 kept AS MATERIALIZED (
-  SELECT e.item_id, e.content_id FROM exclusion e CROSS JOIN t
-  WHERE e.principal_id = :principal_id AND (e.until IS NULL OR e.until > t.now)
-  LIMIT 10000),
+  (SELECT e.item_id, e.content_id FROM exclusion e WHERE e.principal_id = :principal_id AND e.until > (SELECT now FROM t) LIMIT 1000)
+  UNION ALL
+  (SELECT e.item_id, e.content_id FROM exclusion e WHERE e.principal_id = :principal_id AND e.until IS NULL LIMIT 1000)),
 not_mine AS MATERIALIZED (
   SELECT k.item_id AS id FROM kept k WHERE k.item_id IS NOT NULL
   UNION
@@ -175,17 +175,17 @@ WHERE EXISTS (
   WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'queued' AND NOT i.abandoned
     AND NOT EXISTS (SELECT FROM exclusion e WHERE e.item_id = i.id AND e.principal_id = a.person AND (e.until IS NULL OR e.until > t.now) OFFSET 0)
     AND NOT EXISTS (SELECT FROM exclusion e WHERE e.content_id = i.content_id AND e.principal_id = a.person AND (e.until IS NULL OR e.until > t.now) OFFSET 0)
-  ORDER BY i.rank DESC, i.id OFFSET 0)
+  ORDER BY i.rank DESC, i.id LIMIT 1 OFFSET 0)
 OR EXISTS (
   SELECT FROM item i
-  WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires <= t.now AND i.owner <> a.person
+  WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires <= t.now AND i.owner IS DISTINCT FROM a.person
     AND (i.stuck_at IS NOT NULL OR cardinality(i.left_by) + CASE WHEN i.owner = ANY (i.left_by) THEN 0 ELSE 1 END < q.abandon_threshold)
     AND NOT EXISTS (SELECT FROM exclusion e WHERE e.item_id = i.id AND e.principal_id = a.person AND (e.until IS NULL OR e.until > t.now) OFFSET 0)
     AND NOT EXISTS (SELECT FROM exclusion e WHERE e.content_id = i.content_id AND e.principal_id = a.person AND (e.until IS NULL OR e.until > t.now) OFFSET 0)
-  ORDER BY i.lease_expires OFFSET 0)
+  ORDER BY i.lease_expires LIMIT 1 OFFSET 0)
 OR EXISTS (
   SELECT FROM item i
   WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'parked' AND i.wake_at <= t.now
     AND NOT EXISTS (SELECT FROM exclusion e WHERE e.item_id = i.id AND e.principal_id = a.person AND (e.until IS NULL OR e.until > t.now) OFFSET 0)
     AND NOT EXISTS (SELECT FROM exclusion e WHERE e.content_id = i.content_id AND e.principal_id = a.person AND (e.until IS NULL OR e.until > t.now) OFFSET 0)
-  ORDER BY i.wake_at OFFSET 0);
+  ORDER BY i.wake_at LIMIT 1 OFFSET 0);

@@ -8,7 +8,19 @@ from typing import Any
 import asyncpg
 import pytest
 
+from tests.sql.crowd import make_past, make_present
 from tests.support.postgres import Cluster, Dsn
+
+CROWDED = (
+    "item",
+    "content",
+    "evidence",
+    "exclusion",
+    "decision",
+    "lease_log",
+    "pending_apply",
+    "principal",
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +55,25 @@ async def module_reader(module_dsn: Dsn) -> AsyncIterator[asyncpg.Connection[Any
     connection = await asyncpg.connect(module_dsn.reader)
     yield connection
     await connection.close()
+
+
+@pytest.fixture(scope="module", params=["late", "early", "never"])
+async def crowd(
+    cluster: Cluster, request: pytest.FixtureRequest
+) -> AsyncIterator[asyncpg.Connection[Any]]:
+    """A superuser in a crowded database, whose statistics are late, early or not there."""
+    dsn = await cluster.clone()
+    admin = await asyncpg.connect(dsn.admin, server_settings={"search_path": "fencepost"})
+    runtime = await asyncpg.connect(dsn.runtime)
+    for table in CROWDED:
+        await admin.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = false)")
+    await make_past(admin, runtime)
+    if request.param == "early":
+        await admin.execute("ANALYZE")
+    await make_present(admin)
+    if request.param == "late":
+        await admin.execute("ANALYZE")
+    yield admin
+    await runtime.close()
+    await admin.close()
+    await cluster.drop(dsn)

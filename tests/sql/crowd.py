@@ -13,6 +13,8 @@ RESOLVED, QUEUED, LEASED = 20_000, 5_000, 2_000
 CLAIMER = 2
 """A person who holds nothing and may not have the first twenty."""
 FIRST_ITEM = 1_001
+LEASED_ITEM = FIRST_ITEM + RESOLVED + QUEUED
+"""The first of the leased items."""
 FIRST_HOLDER = 1_000
 """The first of those who hold the leases, one each."""
 

@@ -9,10 +9,15 @@ from typing import Any
 
 import asyncpg
 import msgspec
+import pytest
 
 from backend.db.statements import statement
 
 MODES = ("force_generic_plan", "force_custom_plan")
+SMALL = {"queue", "tenant"}
+"""Tables of a few rows, which are rightly read from end to end."""
+
+each_mode = pytest.mark.parametrize("mode", MODES)
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -44,6 +49,10 @@ class Plan(msgspec.Struct, frozen=True):
         steps = [node.rows + node.removed for node in self.nodes if node.table == table]
         return max(steps, default=0)
 
+    def removed(self) -> float:
+        """Return how many rows were read and thrown away."""
+        return sum(node.removed for node in self.nodes)
+
     def sorted(self) -> float:
         """Return the most rows that were sorted at once."""
         return max((node.rows for node in self.nodes if "Sort" in node.kind), default=0)
@@ -68,6 +77,24 @@ async def plan_of(
     top = json.loads(text)[0]["Plan"]
     buffers = top["Shared Hit Blocks"] + top["Shared Read Blocks"]
     return Plan(tuple(_nodes(top)), buffers)
+
+
+def read_whole(plan: Plan) -> set[str]:
+    """Return the tables that were read from end to end and should not have been."""
+    return {node.table for node in plan.whole()} - SMALL
+
+
+class undone:  # noqa: N801 - reads as a word where it is used
+    """A transaction that ends as if it had never been."""
+
+    def __init__(self, connection: asyncpg.Connection[Any]) -> None:
+        self._transaction = connection.transaction()
+
+    async def __aenter__(self) -> None:
+        await self._transaction.start()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._transaction.rollback()
 
 
 class _Recorder:

@@ -7,100 +7,17 @@ for all values alike and with the one that it makes for these.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
-import asyncpg
 import pytest
 
-from tests.sql.crowd import (
-    CLAIMER,
-    FIRST_HOLDER,
-    FIRST_ITEM,
-    LEASED,
-    QUEUED,
-    RESOLVED,
-    make_past,
-    make_present,
-)
-from tests.sql.plans import MODES, Plan, plan_of
-from tests.support.postgres import Cluster
+from tests.sql.crowd import CLAIMER, FIRST_HOLDER, LEASED_ITEM
+from tests.sql.plans import each_mode, plan_of, read_whole, undone
+from tests.sql.uses import named_statements
 
 Connection = Any
-CLAIM = {
-    "tenant_id": "1",
-    "queue": "'posts'",
-    "principal_id": str(CLAIMER),
-    "claim_key": "gen_random_uuid()",
-}
-SMALL = {"queue", "tenant"}
-"""Tables of a few rows, which are rightly read from end to end."""
-LEASED_ITEM = FIRST_ITEM + RESOLVED + QUEUED
 RUN_OUT = 30
-WATCHED = ("item", "content", "evidence", "exclusion", "decision", "lease_log", "pending_apply")
-
-each_mode = pytest.mark.parametrize("mode", MODES)
 with_statistics = pytest.mark.parametrize("crowd", ["late", "early"], indirect=True)
-
-
-@pytest.fixture(scope="module", params=["late", "early", "never"])
-async def crowd(cluster: Cluster, request: pytest.FixtureRequest) -> AsyncIterator[Connection]:
-    """A superuser in a crowded database."""
-    dsn = await cluster.clone()
-    admin = await asyncpg.connect(dsn.admin, server_settings={"search_path": "fencepost"})
-    runtime = await asyncpg.connect(dsn.runtime)
-    for table in (*WATCHED, "principal"):
-        await admin.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = false)")
-    await make_past(admin, runtime)
-    if request.param == "early":
-        await admin.execute("ANALYZE")
-    await make_present(admin)
-    if request.param == "late":
-        await admin.execute("ANALYZE")
-    yield admin
-    await runtime.close()
-    await admin.close()
-    await cluster.drop(dsn)
-
-
-def read_whole(plan: Plan) -> set[str]:
-    return {node.table for node in plan.whole()} - SMALL
-
-
-@each_mode
-async def test_a_claim_walks_the_ordered_backlog_and_what_ran_out(
-    crowd: Connection, mode: str
-) -> None:
-    plan = await plan_of(crowd, "claim", "claim_next", CLAIM, mode)
-    # What the person holds is looked up inside holds_lease, whose cost counts in `plan.buffers`.
-    assert plan.indexes("item") == {"item_queued", "item_leased", "item_pkey"}
-    assert read_whole(plan) == set()
-
-
-@each_mode
-async def test_a_claim_costs_the_same_however_much_waits_or_is_leased(
-    crowd: Connection, mode: str
-) -> None:
-    plan = await plan_of(crowd, "claim", "claim_next", CLAIM, mode)
-    assert plan.most("item") <= 21  # the first twenty are not for this person
-    assert plan.sorted() <= 2
-    assert plan.buffers <= 300  # 170 here; a walk over all leases makes it 400
-
-
-@each_mode
-async def test_a_claim_gives_back_at_most_fifty_and_pays_for_each_alone(
-    crowd: Connection, mode: str
-) -> None:
-    async with undone(crowd):
-        await crowd.execute(
-            "UPDATE item SET lease_expires = now() - interval '1 minute'"
-            " WHERE id BETWEEN $1 AND $2",
-            LEASED_ITEM,
-            LEASED_ITEM + RUN_OUT - 1,
-        )
-        plan = await plan_of(crowd, "claim", "claim_next", CLAIM, mode)
-    assert plan.most("item") <= RUN_OUT + 21
-    assert plan.buffers <= 300 + 60 * RUN_OUT
 
 
 @each_mode
@@ -116,6 +33,18 @@ async def test_what_somebody_holds_is_found_by_him_alone(crowd: Connection, mode
     ("noun", "name", "more"),
     [
         ("verdict", "lock_for_verdict", {"tenant_id": "1"}),
+        ("park", "lock_for_park", {"tenant_id": "1"}),
+        (
+            "park",
+            "park_item",
+            {
+                "principal_id": str(FIRST_HOLDER),
+                "reason": "'await_date'",
+                "text": "NULL",
+                "now": "now()",
+                "wake_at": "now() + interval '1 day'",
+            },
+        ),
         ("lease", "renew_lease", {"principal_id": str(FIRST_HOLDER)}),
         (
             "lease",
@@ -164,14 +93,6 @@ async def test_the_fence_goes_through_the_primary_key_alone(
 
 
 @each_mode
-async def test_the_figures_of_a_queue_are_read_from_indexes(crowd: Connection, mode: str) -> None:
-    who = {key: CLAIM[key] for key in ("tenant_id", "queue", "principal_id")}
-    plan = await plan_of(crowd, "claim", "queue_figures", who, mode)
-    assert read_whole(plan) == set()
-    assert plan.most("item") <= QUEUED + LEASED
-
-
-@each_mode
 async def test_the_health_screen_is_read_from_indexes(crowd: Connection, mode: str) -> None:
     plan = await plan_of(crowd, "health", "queue_health", {"tenant_id": "1"}, mode)
     assert read_whole(plan) == set()
@@ -194,14 +115,81 @@ async def test_what_takes_effect_and_what_is_late_is_found_from_what_waits(
         assert plan.buffers <= 250
 
 
-class undone:  # noqa: N801 - reads as a word where it is used
-    """A transaction that ends as if it had never been."""
+ONE_ITEM = {"tenant_id": "1", "item_id": str(LEASED_ITEM), "principal_id": str(FIRST_HOLDER)}
 
-    def __init__(self, connection: Connection) -> None:
-        self._transaction = connection.transaction()
 
-    async def __aenter__(self) -> None:
-        await self._transaction.start()
+@pytest.mark.parametrize(
+    ("name", "more", "indexes"),
+    [
+        ("lock_for_take_back", {}, {"item_pkey"}),
+        (
+            "take_back_lease",
+            {"lease_epoch": "1", "by_principal": str(CLAIMER), "reason": "'mistake'"},
+            {"item_pkey"},
+        ),
+        ("taken_back_before", {"lease_epoch": "1"}, {"item_pkey"}),
+        (
+            "take_over_lease",
+            {"claim_key": "gen_random_uuid()", "terminal": "'t'"},
+            {"item_pkey", "item_owner"},
+        ),
+        ("own_end", {"fence_token": "gen_random_uuid()", "happening": "'release'"}, set()),
+        ("item_now", {}, {"item_pkey", "item_owner"}),
+    ],
+)
+@each_mode
+async def test_a_deed_on_one_lease_reads_its_item_and_what_its_holder_holds(
+    crowd: Connection, name: str, more: dict[str, str], indexes: set[str], mode: str
+) -> None:
+    token = await crowd.fetchval("SELECT fence_token FROM item WHERE id = $1", LEASED_ITEM)
+    values = {**ONE_ITEM, "fence_token": f"'{token}'", **more}
+    wanted = {key: values[key] for key in parameters("lease", name)}
+    plan = await plan_of(crowd, "lease", name, wanted, mode)
+    assert plan.indexes("item") <= indexes
+    assert read_whole(plan) == set()
+    # Not one, since what earlier plans left behind dead counts where a bitmap is read.
+    assert plan.most("item") <= 20
+    assert plan.most("lease_log") <= 20
+    assert plan.buffers <= 150
 
-    async def __aexit__(self, *_: object) -> None:
-        await self._transaction.rollback()
+
+def parameters(noun: str, name: str) -> frozenset[str]:
+    (found,) = [each for each in named_statements() if (each.noun, each.name) == (noun, name)]
+    return found.parameters
+
+
+PARKED = 1_000
+
+
+@each_mode
+async def test_the_redriver_reads_what_is_due_and_no_more(crowd: Connection, mode: str) -> None:
+    async with undone(crowd):
+        await crowd.execute(
+            "UPDATE item SET lease_expires = now() - interval '1 minute' WHERE id <= $1"
+            " AND id >= $2",
+            LEASED_ITEM + RUN_OUT - 1,
+            LEASED_ITEM,
+        )
+        await crowd.execute(
+            "UPDATE item SET state = 'parked', owner = NULL, fence_token = NULL, claim_key = NULL,"
+            " leased_at = NULL, lease_expires = NULL, parked_at = now(),"
+            " wake_at = clock() + (id - $1::bigint - $2::bigint) * interval '1 hour'"
+            " WHERE id > $1 AND id <= $1 + $3",
+            LEASED_ITEM + RUN_OUT,
+            RUN_OUT,
+            PARKED,
+        )
+        for noun, name, index in (
+            ("lease", "lock_run_out", "item_leased"),
+            ("park", "wake_due", "item_parked"),
+        ):
+            plan = await plan_of(crowd, noun, name, {"limit": "200"}, mode)
+            assert plan.indexes("item") - {"item_pkey"} == {index}
+            assert read_whole(plan) == set()
+            # Without statistics a row is met several times, as a bitmap's entry and as itself.
+            assert plan.most("item") <= 5 * RUN_OUT
+            assert plan.buffers <= 60 * RUN_OUT + 100
+        values = {"after": "0", "limit": "200"}
+        plan = await plan_of(crowd, "lease", "lock_abandoned", values, mode)
+        assert plan.indexes("item") == {"item_abandoned"}
+        assert plan.most("item") == 0
