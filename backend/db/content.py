@@ -57,13 +57,18 @@ class Admitted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FoundContent(msgspec.Struct, frozen=True, kw_only=True):
-    """A content that exists. `nonce` and `fingerprint` are None once its body is erased."""
+    """A content that exists. `nonce` and `fingerprint` are None once its body is erased.
+
+    The `revised_` ones are those of its newest revision, if it was revised.
+    """
 
     content_pk: int
     content_id: str
     state: str
     nonce: bytes | None
     fingerprint: bytes | None
+    revised_nonce: bytes | None
+    revised_fingerprint: bytes | None
     band: str | None
     queue: str | None
     item_pk: int | None

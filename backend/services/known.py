@@ -34,9 +34,14 @@ class Known(msgspec.Struct, frozen=True):
         return self.found.is_case
 
     def same_body(self, checked: CheckedContent) -> bool:
-        """Tell whether this is the body that is stored; of an erased one nothing is known."""
-        nonce = self.found.nonce
-        return nonce is None or checked.fingerprint(nonce) == self.found.fingerprint
+        """Tell whether this is the body as submitted, or as it was last revised.
+
+        Of an erased one nothing is known.
+        """
+        found, revised = self.found, self.found.revised_nonce
+        if found.nonce is None or checked.fingerprint(found.nonce) == found.fingerprint:
+            return True
+        return revised is not None and checked.fingerprint(revised) == found.revised_fingerprint
 
     def receipt(self, checked: CheckedContent) -> Receipt:
         """Return what a producer is told who submits it again."""

@@ -65,12 +65,14 @@ FROM unnest(:contents::bigint[], :seqs::bigint[], :heads::bytea[]) AS a (content
 WHERE c.id = a.content_pk;
 
 -- name: find_contents(tenant_id, content_ids)
--- Read what exists under these ids: the state in force, how it was banded, and its open item.
-SELECT c.id AS content_pk, c.content_id, c.state, p.nonce, p.fingerprint, d.band,
+-- Read what exists under these ids: the state in force, its body as submitted and as revised, how it was banded, and its open item.
+SELECT c.id AS content_pk, c.content_id, c.state, p.nonce, p.fingerprint,
+  r.nonce AS revised_nonce, r.fingerprint AS revised_fingerprint, d.band,
   i.queue::text AS queue, i.id AS item_pk,
   EXISTS (SELECT FROM item f WHERE f.content_id = c.id AND f.source = 'case') AS is_case
 FROM content c
-LEFT JOIN payload p ON p.content_id = c.id AND p.revision = c.revision
+LEFT JOIN payload p ON p.content_id = c.id AND p.revision = 1
+LEFT JOIN payload r ON r.content_id = c.id AND r.revision = c.revision AND c.revision > 1
 LEFT JOIN decision d ON d.id = c.applied_decision
 LEFT JOIN item i ON i.content_id = c.id AND i.state <> 'resolved'
   AND i.source NOT IN ('second_look', 'golden')
