@@ -175,6 +175,36 @@ async def test_a_take_over_waits_for_a_claim_of_the_same_person(
     assert await noon.fetchval("SELECT state FROM item WHERE id = $1", lapsed.item_pk) != "leased"
 
 
+async def test_a_take_over_chooses_among_ones_own_leases_alone(
+    noon: Connection, admin: Connection
+) -> None:
+    mine = await leased(noon, ANN)
+    await turn_clock(admin, NOON + timedelta(minutes=1))
+    await leased(noon, BO)
+    taken = await take_over_lease(noon, principal_id=ANN, claim_key=uuid.uuid4(), terminal=None)
+    assert taken is not None
+    assert taken.item_pk == mine.item_pk
+
+
+async def test_a_take_over_that_waited_for_anothers_claim_takes_nothing(
+    noon: Connection, dsn: Dsn, admin: Connection
+) -> None:
+    lapsed = await leased(noon, ANN)
+    await turn_clock(admin, NOON + TTL)
+    other = await asyncpg.connect(dsn.runtime)
+    async with noon.transaction():
+        assert (await leased(noon, BO)).item_pk == lapsed.item_pk
+        second = asyncio.create_task(
+            take_over_lease(other, principal_id=ANN, claim_key=uuid.uuid4(), terminal=None)
+        )
+        await asyncio.wait([second], timeout=0.2)
+        assert not second.done()
+    assert await second is None
+    await other.close()
+    row = await noon.fetchrow("SELECT * FROM item WHERE id = $1", lapsed.item_pk)
+    assert (row["owner"], row["lease_epoch"]) == (BO, 2)
+
+
 async def test_only_a_deed_of_ones_own_is_found_again(noon: Connection) -> None:
     lease = await leased(noon, ANN)
     fence: dict[str, Any] = {"item_id": lease.item_pk, "fence_token": lease.fence_token}
