@@ -33,26 +33,9 @@ Wanted = Annotated[
 
 
 class ItemListController(Controller):
-    """`/v1/queues/{queue}/items` and `/v1/items/{item_id}/leases`."""
+    """`/v1/items/{item_id}/leases`; the list of a queue's items stands with its queue."""
 
     tags = ("item",)
-
-    @get(
-        "/v1/queues/{queue:str}/items",
-        opt=needs(Role.LEAD, queue_from="queue"),
-        summary="A list of a queue's items",
-    )
-    async def items(
-        self,
-        queue: FromPath[str],
-        desk: NamedDependency[Desk],
-        wanted: Wanted = None,
-        after: After = None,
-        limit: Limit = None,
-    ) -> ItemPage:
-        """Return a page of what waits, is held, parked, stuck, or claimable by nobody present."""
-        which, size = _which(wanted), _number(limit)
-        return await steadily(lambda: item_page(desk.db, desk.who, queue, which, after, size))
 
     @get(
         "/v1/items/{item_id:str}/leases",
@@ -69,6 +52,14 @@ class ItemListController(Controller):
         """Return who held an item, how each lease ended and by whom, oldest first."""
         size = _number(limit)
         return await steadily(lambda: lease_page(desk.db, desk.who, item_id, after, size))
+
+
+async def list_items(
+    desk: Desk, queue: str, wanted: str | None, after: str | None, limit: str | None
+) -> ItemPage:
+    """Return a page of one of a queue's lists. Raises InvalidField for what is asked wrongly."""
+    which, size = _which(wanted), _number(limit)
+    return await steadily(lambda: item_page(desk.db, desk.who, queue, which, after, size))
 
 
 def _which(wanted: str | None) -> ItemList:

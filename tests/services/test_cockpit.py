@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from backend.services.cockpit import health
-from shared.vocabulary import Role
+from backend.services.items import item_page
+from backend.services.redrive import redrive
+from shared.vocabulary import ItemList, Role
 from shared.wire.cockpit import QueueHealth
+from tests.services.deeds import set_aside
 from tests.support.desk import QUEUE, Desk
 
 LAPSED = timedelta(minutes=4)
@@ -38,6 +43,32 @@ async def test_the_oldest_is_counted_from_its_first_queueing(desk: Desk) -> None
     assert row.oldest_ms is not None
     assert 415_000 <= row.oldest_ms <= 460_000
     assert row.sla_ms == 300_000
+
+
+async def test_ages_are_those_that_the_sla_counts_held_items_among_them(desk: Desk) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    await desk.item("c-1", rank=9)
+    await desk.pass_time(timedelta(minutes=2))
+    await set_aside(desk, ana, await desk.lease(ana))
+    await desk.item("c-2", rank=8)
+    await desk.pass_time(timedelta(minutes=60))
+    row = await of(desk)
+    assert (row.waiting, row.parked) == (1, 1)
+    assert row.oldest_ms == pytest.approx(60 * 60_000, abs=5_000)
+    assert row.lease_counts == (1, 1, 0, 0, 0, 0)
+    await desk.lease(ben)
+    held = await desk.person("held", Role.LEAD)
+    (row,) = [each for each in (await health(desk.db, held, "")).queues if each.queue == QUEUE]
+    assert (row.waiting, row.in_review) == (0, 1)
+    assert row.oldest_ms == pytest.approx(60 * 60_000, abs=5_000)
+    # Woken, it is two minutes old: the hour did not count.
+    await desk.admin.execute("UPDATE item SET wake_at = clock() WHERE state = 'parked'")
+    await desk.admin.execute("DELETE FROM exclusion")
+    await redrive(desk.db)
+    page = await item_page(desk.db, held, QUEUE, ItemList.WAITING, None, 5)
+    (line,) = page.items
+    assert line.sla_age_ms == pytest.approx(2 * 60_000, abs=5_000)
+    assert line.age_ms == pytest.approx(62 * 60_000, abs=5_000)
 
 
 async def test_not_applied_leaves_out_undo_windows(desk: Desk) -> None:
