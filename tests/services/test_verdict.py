@@ -187,8 +187,9 @@ async def test_somebody_elses_token_is_refused_and_the_attempt_recorded(desk: De
     ana, ben = await desk.person("ana"), await desk.person("ben")
     await desk.item()
     lease = await desk.lease(ana)
-    with pytest.raises(WrongOwner):
+    with pytest.raises(WrongOwner) as refused:
         await desk.decide(ben, lease)
+    assert refused.value.extra == {}
     event = await desk.admin.fetchrow(
         "SELECT type, convert_from(canonical, 'UTF8')::jsonb ->> 'principal' AS by FROM event"
     )
