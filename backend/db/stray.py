@@ -41,9 +41,9 @@ class StrayRow(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
 
 
-async def find_strays(conn: Any) -> list[StrayQueue]:
-    """Name the closed queues that hold undecided items."""
-    return await many(_SQL["find_strays"], StrayQueue, conn)
+async def find_strays(conn: Any, limit: int) -> list[StrayQueue]:
+    """Name up to `limit` closed queues that hold undecided items."""
+    return await many(_SQL["find_strays"], StrayQueue, conn, limit=limit)
 
 
 async def count_undecided(conn: Any, tenant_id: int, queues: Sequence[str]) -> list[Undecided]:
@@ -54,7 +54,7 @@ async def count_undecided(conn: Any, tenant_id: int, queues: Sequence[str]) -> l
 
 
 async def lock_strays(conn: Any, tenant_id: int, queue: str, limit: int) -> list[StrayRow]:
-    """Lock up to `limit` undecided items of a queue that nobody else has locked."""
+    """Lock up to `limit` undecided items of each state that nobody else has locked."""
     return await many(
         _SQL["lock_strays"], StrayRow, conn, tenant_id=tenant_id, queue=queue, limit=limit
     )

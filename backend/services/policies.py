@@ -24,7 +24,7 @@ KEEP_SECONDS = 1.0
 STANDARD = "standard"
 
 CHUNK = 500
-"""Items of a queue that go to its successor in one transaction."""
+"""Items of a queue, of each state, that go to its successor in one transaction."""
 
 
 def shipped_policy(name: str = STANDARD) -> str:

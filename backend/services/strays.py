@@ -27,13 +27,13 @@ STRAY = "stray"
 
 
 async def rescue_strays(db: Database, limit: int = 200, *, tell: Tell = nobody) -> int:
-    """Bring up to `limit` items out of each closed queue, and return how many moved.
+    """Bring up to `limit` items of each state out of each closed queue; return how many moved.
 
     They go to the queue that took its place, or to the default queue of the policy in force. Safe
     in any number of processes; what somebody works on at this moment is left for the next time.
     """
     async with db.connection() as conn:
-        queues = await find_strays(conn)
+        queues = await find_strays(conn, limit)
     moved = 0
     for queue in queues:
         async with db.transaction() as conn:
@@ -56,7 +56,7 @@ async def bring(  # noqa: PLR0913 - from where, to where, why, and how many
     limit: int,
     principal: str | None = None,
 ) -> int:
-    """Bring up to `limit` undecided items of `queue` to `target`, and return how many moved."""
+    """Bring up to `limit` undecided items of each state to `target`; return how many moved."""
     strays = await lock_strays(conn, tenant_id, queue, limit)
     if not strays:
         return 0

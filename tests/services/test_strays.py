@@ -109,6 +109,18 @@ async def test_what_is_rescued_is_bounded_and_passes_over_what_others_work_on(
     assert await rescue_strays(desk.db, limit=2) == 1
 
 
+async def test_what_is_served_next_goes_first(desk: Desk) -> None:
+    for name, rank in (("low", 1.0), ("high", 9.0), ("middle", 5.0)):
+        await desk.item(name, queue="cases", rank=rank)
+    await desk.admin.execute("UPDATE queue SET disabled_at = clock() WHERE name = 'cases'")
+    assert await rescue_strays(desk.db, limit=1) == 1
+    there = (
+        "SELECT n.content_id FROM content n JOIN item i ON i.content_id = n.id"
+        " WHERE i.queue = 'posts'"
+    )
+    assert await desk.value(there) == "high"
+
+
 async def test_two_items_of_one_content_keep_its_trail_whole(desk: Desk) -> None:
     await submitted_late(desk, RENAMED, "c-1")
     await desk.admin.execute(
