@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 _PREFIX = "FENCEPOST_"
-_DATABASES = {"database_url", "admin_url", "reader_url"}
+_DATABASES = {"database_url", "admin_url", "reader_url", "listen_url"}
 _OWN_NAMES = {"database_url": "DATABASE_URL", "pg_bin": "FENCEPOST_TEST_PG_BIN"}
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
@@ -28,11 +28,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What can be chosen from outside; each field is the variable FENCEPOST_<FIELD>.
 
     `database_url` is DATABASE_URL, the address as the runtime role. Without it the embedded
-    database in `data` is used.
+    database in `data` is used. `listen_url` is for when `database_url` leads to a pooler: the same
+    database without it, for the one connection of a server that needs a session to itself;
+    `statement_cache` is then 0.
     """
 
     database_url: str | None = None
     admin_url: str | None = None
+    listen_url: str | None = None
     server: str | None = None
     key: str | None = None
     data: str | None = None

@@ -98,7 +98,7 @@ async def guard(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     if access.public:
         return
     keyring: Keyring = connection.app.state.keyring
-    bearer = _bearer(connection)
+    bearer = bearer_of(connection)
     who = await steadily(lambda: keyring.identify(bearer))
     queue = None if access.queue_from is None else connection.path_params[access.queue_from]
     if not _admits(access, who, queue):
@@ -120,7 +120,8 @@ def _admits(access: Access, who: Identity, queue: str | None) -> bool:
     return any(who.may(role, queue) for role in access.roles)
 
 
-def _bearer(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
+def bearer_of(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
+    """Return the key that came with a request. Raises Unauthenticated if there is not just one."""
     headers = connection.headers.getall("authorization", [])
     # Of several, a proxy before us may have looked at another one than we would.
     header = headers[0] if len(headers) == 1 else ""

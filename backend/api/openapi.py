@@ -19,6 +19,7 @@ from litestar.routes import HTTPRoute
 from backend.api.access import access_of
 from backend.api.bodies import JSON, NDJSON
 from shared.problems import PROBLEM_MEDIA_TYPE, Problem
+from shared.wire.live import STREAM_MEDIA_TYPE
 
 _RAW: dict[str, Any] = {
     "labels": dict[str, Annotated[float, msgspec.Meta(ge=0, le=1)]],
@@ -68,6 +69,10 @@ def _describe(schema: dict[str, Any], route: HTTPRoute) -> None:
                 "description": "Refused: `code` says why, `field` what is at fault.",
                 "content": {PROBLEM_MEDIA_TYPE: {"schema": _named(schema, Problem)}},
             }
+            events = handler.opt.get("events")
+            if events is not None:  # what one event holds; the framework can't see into a stream
+                content = {STREAM_MEDIA_TYPE: {"schema": _named(schema, events)}}
+                operation["responses"]["200"]["content"] = content
             body = handler.opt.get("body")
             if body is not None:
                 content = _content(schema, _told(body))

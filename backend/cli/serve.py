@@ -23,6 +23,9 @@ from backend.cli.failure import Failure
 from backend.cli.http_server import HttpServer, address_of, listen
 from backend.cli.policies import ensure_policy
 from backend.db.connection import Database
+from backend.services.hub import Hub
+from backend.services.news import Tell
+from backend.services.relay import Relay
 from backend.workers.applier import applier
 from backend.workers.loop import Worker
 from backend.workers.redriver import redriver
@@ -102,7 +105,8 @@ def run_server(options: Options) -> None:
     """Serve until stopped. Raises Failure, or an error whose message is for the user."""
     chosen = settings.read()
     if options.database is not None:
-        chosen = msgspec.structs.replace(chosen, database_url=options.database, admin_url=None)
+        here = {"database_url": options.database, "admin_url": None, "listen_url": None}
+        chosen = msgspec.structs.replace(chosen, **here)
     configure_logging()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(chosen, options))
@@ -168,9 +172,13 @@ async def _compose(chosen: settings.Settings, options: Options, stopping: Stoppi
         for_work = await stack.enter_async_context(_pool(place, chosen, _WORKER_POOL))
         version = await ensure_policy(for_work, options.policy)
         closing = asyncio.Event()
-        server = HttpServer(create_app(for_requests, chosen, closing), closing)
+        hub = Hub()
+        relay = Relay(_listen_url(chosen, place), hub)
+        app = create_app(for_requests, chosen, closing, tell=relay.tell, hub=hub)
+        server = HttpServer(app, closing)
         stopping.server = server
-        await _run(server, listener, _workers(for_work, options), place, version)
+        workers: list[Worker | Relay] = [*_workers(for_work, options, relay.tell), relay]
+        await _run(server, listener, workers, place, version)
 
 
 def _pool(place: Place, chosen: settings.Settings, size: int) -> Database:
@@ -182,17 +190,23 @@ def _pool(place: Place, chosen: settings.Settings, size: int) -> Database:
     )
 
 
-def _workers(db: Database, options: Options) -> list[Worker]:
-    workers = [redriver(db)]
+def _listen_url(chosen: settings.Settings, place: Place) -> str:
+    """Where the process listens: a pooler before the database can't be listened through."""
+    own = place.server is not None
+    return place.url if own or chosen.listen_url is None else chosen.listen_url
+
+
+def _workers(db: Database, options: Options, tell: Tell) -> list[Worker]:
+    workers = [redriver(db, tell=tell)]
     if not options.without_applier:
-        workers.append(applier(db))
+        workers.append(applier(db, tell=tell))
     return workers
 
 
 async def _run(
     server: HttpServer,
     listener: socket.socket,
-    workers: list[Worker],
+    workers: list[Worker | Relay],
     place: Place,
     version: str,
 ) -> None:

@@ -47,6 +47,7 @@ class TakenRow(msgspec.Struct, frozen=True, kw_only=True):
 class RoundRow(msgspec.Struct, frozen=True, kw_only=True):
     """A new round of work."""
 
+    tenant_id: int
     item_pk: int
     queue: str
     round: int

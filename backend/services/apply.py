@@ -18,6 +18,7 @@ from backend.db.apply import (
     Advance,
     DueRow,
     Outgoing,
+    RoundRow,
     apply_decisions,
     lock_due,
     open_next_round,
@@ -30,6 +31,7 @@ from backend.db.event import insert_events
 from backend.domain.ledger import Event, Fact, chain
 from backend.domain.outcome import Taken, effects_for
 from backend.domain.states import next_state
+from backend.services.news import Tell, depth, nobody
 from shared.vocabulary import (
     Actor,
     AppliedResult,
@@ -52,37 +54,48 @@ class _Effected(msgspec.Struct, frozen=True, kw_only=True):
     result: AppliedResult
     state: ContentState
     events: list[Event]
+    opened: RoundRow | None = None
 
 
-async def apply_due(db: Database, limit: int = 50) -> int:
+async def apply_due(db: Database, limit: int = 50, *, tell: Tell = nobody) -> int:
     """Apply up to `limit` due decisions and return how many left the line.
 
     If the batch fails, each is tried alone, so that one bad row holds up nobody; the one that fails
     is put off, and after some tries given up where leads see it. Safe in any number of processes.
     """
     try:
-        return await _batch(db, limit)
+        return await _batch(db, limit, tell)
     except UnavailableError:
         raise
     except Exception as error:  # noqa: BLE001 - one of them is at fault: found below
         _log.warning("batch_failed", error=type(error).__name__)
-    return await _one_by_one(db, limit)
+    return await _one_by_one(db, limit, tell)
 
 
-async def _batch(db: Database, limit: int) -> int:
+async def _batch(db: Database, limit: int, tell: Tell) -> int:
     async with db.transaction() as conn:
         due = await lock_due(conn, limit=limit)
-        return await _apply(conn, due)
+        effected = await _apply(conn, due)
+    _tell_of(effected, tell)
+    return len(effected)
 
 
-async def _one_by_one(db: Database, limit: int) -> int:
+def _tell_of(effected: Sequence[_Effected], tell: Tell) -> None:
+    for opened in [one.opened for one in effected if one.opened is not None]:
+        for news in depth(opened.tenant_id, opened.queue):
+            tell(news)
+
+
+async def _one_by_one(db: Database, limit: int, tell: Tell) -> int:
     done = 0
     for _ in range(limit):
         due: list[DueRow] = []
         try:
             async with db.transaction() as conn:
                 due = await lock_due(conn, limit=1)
-                done += await _apply(conn, due)
+                effected = await _apply(conn, due)
+            _tell_of(effected, tell)
+            done += len(effected)
         except (UnavailableError, OutcomeUnknownError, ContentionError):
             raise  # the database is in trouble, not the decision: the next tick tries again
         except Exception as error:
@@ -108,13 +121,13 @@ async def _put_off(conn: Connection, row: DueRow, error: Exception) -> None:
     )
 
 
-async def _apply(conn: Connection, due: Sequence[DueRow]) -> int:
+async def _apply(conn: Connection, due: Sequence[DueRow]) -> Sequence[_Effected]:
     if not due:
-        return 0
+        return ()
     taken = await take_pending(conn, decision_ids=[row.decision_pk for row in due])
     effected = [await _effect(conn, row) for row in due if row.decision_pk in taken]
     if not effected:
-        return 0
+        return ()
     await insert_events(conn, [(e.row.content_pk, event) for e in effected for event in e.events])
     await apply_decisions(
         conn,
@@ -122,7 +135,7 @@ async def _apply(conn: Connection, due: Sequence[DueRow]) -> int:
         [_advance(e) for e in effected],
         [out for e in effected for out in _outgoing(e)],
     )
-    return len(effected)
+    return effected
 
 
 async def _effect(conn: Connection, row: DueRow) -> _Effected:
@@ -135,17 +148,29 @@ async def _effect(conn: Connection, row: DueRow) -> _Effected:
         )
     state = next_state(ContentState(row.content_state), Outcome(row.outcome), Actor(row.actor))
     facts = [_fact(row, EventType.DECISION_APPLIED, state)]
+    opened = None
     if row.verdict == Verdict.ESCALATE:
-        facts.append(await _next_round(conn, row))
-    return _Effected(row=row, result=AppliedResult.APPLIED, state=state, events=_events(row, facts))
+        opened = await _next_round(conn, row)
+        facts.append(_queued(row, opened))
+    return _Effected(
+        row=row,
+        result=AppliedResult.APPLIED,
+        state=state,
+        events=_events(row, facts),
+        opened=opened,
+    )
 
 
-async def _next_round(conn: Connection, row: DueRow) -> Fact:
+async def _next_round(conn: Connection, row: DueRow) -> RoundRow:
     if row.item_pk is None:
         raise ValueError("a verdict without an item can't be escalated")
     opened = await open_next_round(conn, item_pk=row.item_pk, source=ItemSource.ESCALATION.value)
     if opened is None:
         raise LookupError("the item of a verdict is gone")
+    return opened
+
+
+def _queued(row: DueRow, opened: RoundRow) -> Fact:
     return Fact(
         type=EventType.ITEM_QUEUED,
         at=row.now,

@@ -7,6 +7,8 @@ import msgspec
 from shared.vocabulary import NewsKind
 
 STREAM_MEDIA_TYPE = "text/event-stream"
+HEARTBEAT_SECONDS = 15.0
+"""How long a stream is silent at most: then a comment comes."""
 
 
 class LiveEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -44,13 +44,15 @@ INSERT INTO outbox (decision_id, content_id, kind, key, payload)
 SELECT * FROM unnest(:decision_ids::bigint[], :content_ids::bigint[], :kinds::text[], :keys::text[], :payloads::bytea[]);
 
 -- name: open_next_round(item_id, source)^
--- Give an escalated item its next round in the escalation queue, boosted, first enqueued when its first round was.
+-- Give an escalated item its next round, which shows the newest evidence, boosted, first enqueued when its first round was, in the escalation queue of its queue, or of what took its queue's place.
 INSERT INTO item (tenant_id, content_id, queue, round, source, severity, base, rank, first_enqueued_at, sla_from, evidence_revision, escalated_at)
-SELECT i.tenant_id, i.content_id, coalesce(q.escalation_queue, i.queue), i.round + 1, :source, i.severity,
-  i.base + q.escalation_boost, i.rank + q.escalation_boost, i.first_enqueued_at, i.sla_from, i.evidence_revision, clock()
-FROM item i JOIN queue q ON q.tenant_id = i.tenant_id AND q.name = i.queue
+SELECT i.tenant_id, i.content_id, coalesce(q.escalation_queue, q.name), i.round + 1, :source, i.severity,
+  i.base + q.escalation_boost, i.rank + q.escalation_boost, i.first_enqueued_at, i.sla_from,
+  (SELECT max(e.revision) FROM evidence e WHERE e.content_id = i.content_id), clock()
+FROM item i JOIN queue own ON own.tenant_id = i.tenant_id AND own.name = i.queue
+JOIN queue q ON q.tenant_id = own.tenant_id AND q.name = coalesce(own.successor, own.name)
 WHERE i.id = :item_id
-RETURNING id AS item_pk, queue::text AS queue, round;
+RETURNING tenant_id, id AS item_pk, queue::text AS queue, round;
 
 -- name: put_off(decision_id, wait, last_error, dead)!
 -- Try a decision again later, or give up on it where leads can see it.
