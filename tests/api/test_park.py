@@ -122,7 +122,7 @@ async def test_a_lead_takes_back_the_lease_that_he_saw(
         response = await api.post(path, sent, role=Role.LEAD)
         assert response.status_code == 200, response.text
         taken = msgspec.json.decode(response.content, type=TakenBack)
-        assert taken == TakenBack(item_id=lease.item_id, holder="test-reviewer"), taken
+        assert taken == TakenBack(item_id=lease.item_id, holder="reviewer-1"), taken
     other = msgspec.json.encode({"lease_epoch": epoch + 1, "reason": "holder_away"})
     told = problem(await api.post(path, other, role=Role.LEAD), 409, "stale_lease", "lease_epoch")
     assert told["extra"]["now"] == "free"

@@ -11,7 +11,7 @@ from backend.domain.identity import Identity
 from backend.domain.refusals import StaleLease
 from backend.services.lease import renew
 from backend.services.redrive import redrive
-from shared.vocabulary import Role
+from shared.vocabulary import Role, Verdict
 from shared.wire.queue import Lease, RenewRequest
 from tests.services.deeds import LAPSED, fetch_back, give_up, go_on_at, set_aside
 from tests.support.desk import Desk
@@ -54,6 +54,26 @@ async def test_a_stale_lease_tells_who_holds_the_item_and_nothing_more(desk: Des
     told = refused.value.extra
     assert (told["now"], told["holder"], told["can_reclaim"]) == ("leased", "ben", False)
     assert told["since"]
+
+
+async def test_of_two_who_worked_on_one_item_one_decides_and_the_other_sees_who_holds_it(
+    desk: Desk,
+) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    await desk.item()
+    slow = await desk.lease(ana)
+    await desk.pass_time(LAPSED)
+    theirs = await desk.lease(ben)
+    with pytest.raises(StaleLease) as refused:
+        await desk.decide(ana, slow, Verdict.REJECT)
+    assert refused.value.extra["holder"] == "ben"
+    await desk.decide(ben, theirs)
+    with pytest.raises(StaleLease):
+        await desk.decide(ana, slow, Verdict.REJECT)
+    await desk.apply_all()
+    assert await desk.value("SELECT count(*) FROM decision") == 1
+    assert await desk.value("SELECT count(*) FROM outbox WHERE kind = 'webhook'") == 1
+    assert await desk.value("SELECT state FROM content") == "allowed"
 
 
 async def test_a_stale_lease_never_tells_the_colleagues_verdict(desk: Desk) -> None:
