@@ -16,6 +16,7 @@ from backend.services.steady import steadily
 from shared.vocabulary import Role
 from shared.wire.evidence import BLOB_LIMIT, BLOB_TYPES, LEASE_TOKEN_HEADER, BlobReceipt
 
+_BYTES = {"bytes": BLOB_TYPES}
 _HEADERS = {
     "content-disposition": "attachment",
     "x-content-type-options": "nosniff",
@@ -31,7 +32,7 @@ class BlobController(Controller):
 
     @put(
         "/v1/blobs/{sha256:str}",
-        opt=needs(Role.PRODUCER),
+        opt=needs(Role.PRODUCER) | _BYTES,
         request_max_body_size=BLOB_LIMIT,
         summary="Send the bytes of an attachment",
     )
@@ -45,7 +46,7 @@ class BlobController(Controller):
 
     @get(
         "/v1/items/{item_id:str}/blobs/{sha256:str}",
-        opt=needs(Role.REVIEWER, Role.LEAD),
+        opt=needs(Role.REVIEWER, Role.LEAD) | _BYTES,
         summary="An attachment of the item that you hold",
     )
     async def leased(
@@ -65,7 +66,7 @@ class BlobController(Controller):
 
     @get(
         "/v1/content/{content_id:str}/blobs/{sha256:str}",
-        opt=needs(Role.LEAD, Role.AUDITOR),
+        opt=needs(Role.LEAD, Role.AUDITOR) | _BYTES,
         summary="An attachment of a content; the look is recorded",
     )
     async def audited(

@@ -6,6 +6,7 @@ There is no page beside it: such pages fetch their scripts from elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Annotated, Any
 
@@ -77,6 +78,16 @@ def _describe(schema: dict[str, Any], route: HTTPRoute) -> None:
             if body is not None:
                 content = _content(schema, _told(body))
                 operation["requestBody"] = {"required": True, "content": content}
+            _describe_bytes(operation, method, handler.opt.get("bytes", ()))
+
+
+def _describe_bytes(operation: dict[str, Any], method: str, media_types: Sequence[str]) -> None:
+    """Say that bytes of these types are sent (PUT) or answered."""
+    content = {each: {"schema": {"type": "string", "format": "binary"}} for each in media_types}
+    if content and method == "PUT":
+        operation["requestBody"] = {"required": True, "content": content}
+    elif content:
+        operation["responses"]["200"]["content"] = content
 
 
 def _content(schema: dict[str, Any], body: Any) -> dict[str, Any]:
