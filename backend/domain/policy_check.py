@@ -41,7 +41,7 @@ def _head(policy: Policy) -> Iterator[Fault]:
     if _VERSION.match(policy.version) is None:
         yield Fault("version", "1 to 32 of A-Z a-z 0-9 . _ -, a letter or digit first")
     if policy.default_queue not in policy.queues:
-        yield Fault("routes.default", f"names no queue; there are {', '.join(policy.queues)}")
+        yield Fault("routes.default", f"names no queue; there are {_queue_names(policy)}")
     if not policy.categories:
         yield Fault("categories", "at least one is needed")
 
@@ -136,9 +136,13 @@ def _escalation(policy: Policy) -> Iterator[Fault]:
         path = f"queues.{name}.escalation_queue"
         target = queue.escalation_queue
         if target is not None and target not in policy.queues:
-            yield Fault(path, f"names no queue; there are {', '.join(policy.queues)}")
+            yield Fault(path, f"names no queue; there are {_queue_names(policy)}")
         elif target is not None and _returns(policy, name):
             yield Fault(path, "leads in a circle")
+
+
+def _queue_names(policy: Policy) -> str:
+    return ", ".join(policy.queues) or "none"
 
 
 def _returns(policy: Policy, start: str) -> bool:

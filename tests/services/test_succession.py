@@ -170,6 +170,17 @@ async def test_a_verdict_that_waits_finds_the_queue_above_after_its_own_is_gone(
     assert (lease.round, lease.content_id) == (2, "c-1")
 
 
+async def test_it_goes_up_by_the_terms_of_the_queue_that_took_its_place(desk: Desk) -> None:
+    ana = await desk.person("ana")
+    await desk.item("c-1", queue="cases", rank=5)
+    await desk.decide(ana, await desk.lease(ana, "cases"), Verdict.ESCALATE)
+    head, files = RENAMED.split("[queues.files]")
+    boosted = files.replace("escalation_boost = 10", "escalation_boost = 77", 1)
+    await change(desk, f"{head}[queues.files]{boosted}")
+    await desk.apply_all()
+    assert await desk.value("SELECT base FROM item WHERE round = 2") == 82.0
+
+
 def desk_text(heir: str) -> str:
     return DELETED if heir == "posts" else MERGED_UPWARDS
 
