@@ -126,7 +126,7 @@ not_mine AS MATERIALIZED (
   UNION
   SELECT i.id FROM kept k CROSS JOIN LATERAL (SELECT id FROM item WHERE content_id = k.content_id OFFSET 0) i WHERE k.content_id IS NOT NULL
   UNION
-  SELECT id FROM item WHERE owner = :principal_id)
+  SELECT o.id FROM (SELECT id, state FROM item WHERE owner = :principal_id OFFSET 0) o WHERE o.state = 'leased')
 SELECT q.name::text AS queue, q.title,
   (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'queued' AND NOT i.abandoned LIMIT 10000) f)
     + (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires <= t.now LIMIT 10000) l)
@@ -168,7 +168,7 @@ ORDER BY extract(epoch FROM t.now - least(
 WITH t AS MATERIALIZED (SELECT clock() AS now)
 SELECT a.place::int AS place
 FROM unnest(:tenant_ids::bigint[], :queues::text[], :principal_ids::bigint[]) WITH ORDINALITY AS a (tenant_id, queue, person, place)
-JOIN queue q ON q.tenant_id = a.tenant_id AND q.name = a.queue
+JOIN queue q ON q.tenant_id = a.tenant_id AND q.name = a.queue AND q.disabled_at IS NULL
 CROSS JOIN t
 WHERE EXISTS (
   SELECT FROM item i

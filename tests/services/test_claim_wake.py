@@ -31,7 +31,7 @@ async def parked(desk: Desk, content_id: str, *, rank: float, queue: str = QUEUE
 
 async def served(desk: Desk, who: Identity, queue: str = QUEUE) -> str | None:
     answer = await claim(desk.db, desk.policy, who, queue, new_key())
-    return answer.lease and answer.lease.content_id
+    return None if answer.lease is None else answer.lease.content_id
 
 
 async def test_a_parked_item_is_nobodys_until_it_is_due(desk: Desk) -> None:

@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from tests.sql.crowd import make_past, make_present
+from tests.sql.world import STOPPED_CLOCK, make_world
 from tests.support.postgres import Cluster, Dsn
 
 CROWDED = (
@@ -77,3 +78,23 @@ async def crowd(
     await runtime.close()
     await admin.close()
     await cluster.drop(dsn)
+
+
+@pytest.fixture
+async def world(
+    admin: asyncpg.Connection[Any], runtime: asyncpg.Connection[Any]
+) -> asyncpg.Connection[Any]:
+    """The runtime role in a small world where it is noon until it is told otherwise.
+
+    Items 2 and 3 wait, 2 before 3; item 1 is resolved.
+    """
+    await make_world(runtime)
+    await admin.execute(
+        "UPDATE item SET state = 'resolved', resolution = 'withdrawn', resolved_at = now(),"
+        " owner = NULL, fence_token = NULL, lease_expires = NULL WHERE id = 1"
+    )
+    await admin.execute("DELETE FROM exclusion")
+    await admin.execute("SET ROLE fencepost_owner")
+    await admin.execute(STOPPED_CLOCK)
+    await admin.execute("RESET ROLE")
+    return runtime

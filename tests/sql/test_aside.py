@@ -21,8 +21,8 @@ from backend.db.lease import (
     take_over_lease,
 )
 from backend.db.park import lock_for_park, park_item, wake_due
-from tests.sql.test_fence import ANN, BO, NOON, STOPPED_CLOCK, TTL, leased, turn_clock
-from tests.sql.world import make_world
+from tests.sql.test_fence import ANN, BO, NOON, TTL, leased, turn_clock
+from tests.sql.world import STOPPED_CLOCK, make_world
 from tests.support.postgres import Dsn
 
 Connection = Any

@@ -17,39 +17,12 @@ from backend.db.apply import take_pending
 from backend.db.claim import LeaseRow, claim_next, find_my_lease
 from backend.db.lease import give_back, lock_run_out, release_lease, renew_lease
 from backend.db.verdict import DecisionRow, NewDecision, decide_item, lock_for_verdict
-from tests.sql.world import make_world
 from tests.support.postgres import Dsn
 
 Connection = Any
 ANN, BO = 2, 3
 TTL = timedelta(minutes=3)
 NOON = datetime.fromisoformat("2030-01-01T12:00:00+00:00")
-
-STOPPED_CLOCK = """
-CREATE TABLE stopped_clock (at timestamptz NOT NULL);
-INSERT INTO stopped_clock VALUES ('2030-01-01T12:00:00Z');
-GRANT SELECT ON stopped_clock TO fencepost_runtime;
-CREATE OR REPLACE FUNCTION clock() RETURNS timestamptz LANGUAGE sql VOLATILE
-  AS 'SELECT at FROM fencepost.stopped_clock';
-"""
-
-
-@pytest.fixture
-async def world(admin: Connection, runtime: Connection) -> Connection:
-    """The runtime role in a small world where it is noon until it is told otherwise.
-
-    Items 2 and 3 wait, 2 before 3; item 1 is resolved.
-    """
-    await make_world(runtime)
-    await admin.execute(
-        "UPDATE item SET state = 'resolved', resolution = 'withdrawn', resolved_at = now(),"
-        " owner = NULL, fence_token = NULL, lease_expires = NULL WHERE id = 1"
-    )
-    await admin.execute("DELETE FROM exclusion")
-    await admin.execute("SET ROLE fencepost_owner")
-    await admin.execute(STOPPED_CLOCK)
-    await admin.execute("RESET ROLE")
-    return runtime
 
 
 async def turn_clock(admin: Connection, at: datetime) -> None:

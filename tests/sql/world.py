@@ -8,6 +8,14 @@ import asyncpg
 
 from tests.sql.rows import ANN_TOKEN, AUTOMATIC, Row, insertion
 
+STOPPED_CLOCK = """
+CREATE TABLE stopped_clock (at timestamptz NOT NULL);
+INSERT INTO stopped_clock VALUES ('2030-01-01T12:00:00Z');
+GRANT SELECT ON stopped_clock TO fencepost_runtime;
+CREATE OR REPLACE FUNCTION clock() RETURNS timestamptz LANGUAGE sql VOLATILE
+  AS 'SELECT at FROM fencepost.stopped_clock';
+"""
+
 # In the order in which rows need each other; the tenant is there from the first migration.
 _WORLD: tuple[tuple[str, Row], ...] = (
     ("principal", {"name": "'producer'", "kind": "'service'"}),
