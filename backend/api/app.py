@@ -16,6 +16,7 @@ from backend.api.access import guard, refuse_undeclared
 from backend.api.blobs import BlobController
 from backend.api.bodies import SMALL
 from backend.api.bulk import BulkController
+from backend.api.claims import ClaimController
 from backend.api.content import ContentController
 from backend.api.desk import open_desk
 from backend.api.errors import EXCEPTION_HANDLERS
@@ -30,6 +31,7 @@ from backend.api.queues import QueueController
 from backend.api.rounds import RoundController
 from backend.api.stream import StreamController
 from backend.db.connection import Database
+from backend.services.available import Lookout
 from backend.services.hub import Hub
 from backend.services.keys import Keyring
 from backend.services.news import Tell, nobody
@@ -42,6 +44,7 @@ CONTROLLERS: Sequence[ControllerRouterHandler] = (
     QuestionController,
     BlobController,
     QueueController,
+    ClaimController,
     ItemController,
     BulkController,
     RoundController,
@@ -89,6 +92,7 @@ def create_app(
                 "closing": closing,
                 "tell": tell,
                 "hub": hub,
+                "lookout": Lookout(db, hub, closing),
             }
         ),
     )

@@ -12,12 +12,14 @@ from backend.api.access import needs
 from backend.api.bodies import SINGLE, Body
 from backend.api.content import receipt_response
 from backend.api.desk import Desk
+from backend.api.items_list import After, Limit, Wanted, list_items
 from backend.domain.submission import check_case
 from backend.services.claim import claim, queue_view
 from backend.services.steady import steadily
 from backend.services.submit import submit_case
 from shared.vocabulary import Role
 from shared.wire.content import Case, Receipt
+from shared.wire.item import ItemPage
 from shared.wire.queue import ClaimAnswer, ClaimRequest, QueueView
 
 _CASE = Body(Case)
@@ -41,9 +43,25 @@ class QueueController(Controller):
         """Put a case without scores before people: 201 if it is new, 200 if its id is known."""
         checked = check_case(await _CASE.read(request), queue)
         receipt = await steadily(
-            lambda: submit_case(desk.db, desk.policy, desk.who, queue, checked)
+            lambda: submit_case(desk.db, desk.policy, desk.who, queue, checked, tell=desk.tell)
         )
         return receipt_response(receipt)
+
+    @get(
+        "/v1/queues/{queue:str}/items",
+        opt=needs(Role.LEAD, queue_from="queue"),
+        summary="A list of a queue's items",
+    )
+    async def items(
+        self,
+        queue: FromPath[str],
+        desk: NamedDependency[Desk],
+        wanted: Wanted = None,
+        after: After = None,
+        limit: Limit = None,
+    ) -> ItemPage:
+        """Return a page of what waits, is held, parked, stuck, or claimable by nobody present."""
+        return await list_items(desk, queue, wanted, after, limit)
 
     @post(
         "/v1/queues/{queue:str}/claim",
@@ -56,7 +74,17 @@ class QueueController(Controller):
     ) -> ClaimAnswer:
         """Lease the next item; the same claim key returns the same lease."""
         asked = await _CLAIM.read(request)
-        return await steadily(lambda: claim(desk.db, desk.policy, desk.who, queue, asked.claim_key))
+        return await steadily(
+            lambda: claim(
+                desk.db,
+                desk.policy,
+                desk.who,
+                queue,
+                asked.claim_key,
+                terminal=asked.terminal,
+                tell=desk.tell,
+            )
+        )
 
     @get(
         "/v1/queues/{queue:str}",
