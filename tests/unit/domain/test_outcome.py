@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from backend.domain.outcome import EffectKind, Taken, effects_for
-from shared.vocabulary import Actor, ContentState, Outcome, Verdict
+from backend.domain.outcome import Asked, EffectKind, Taken, effect_of, effects_for
+from shared.vocabulary import Actor, ContentState, Outcome, ParkReason, Verdict
 
 VERDICT = Taken(
     decision_id=42,
@@ -61,3 +61,31 @@ def test_a_payload_says_what_a_receiver_needs_to_order_and_to_drop_repeats() -> 
     told = json.loads(webhook.payload)
     assert (told["content_id"], told["seq"], told["effect"]) == ("c-1", 7, "42:webhook")
     assert (told["decision_id"], told["supersedes"], told["state"]) == ("42", "41", "removed")
+
+
+def test_a_question_leaves_under_its_own_key_and_without_its_words() -> None:
+    asked = Asked(
+        question_id=7,
+        tenant="default",
+        content_id="c-1",
+        item_id=3,
+        seq=4,
+        reason=ParkReason.AWAIT_PRODUCER,
+        at=datetime(2026, 1, 5, tzinfo=UTC),
+        wake_at=datetime(2026, 1, 6, tzinfo=UTC),
+    )
+    effect = effect_of(asked)
+    assert (effect.kind, effect.key) == (EffectKind.QUESTION, "question:7")
+    assert effect_of(msgspec.structs.replace(asked)).payload == effect.payload
+    assert json.loads(effect.payload) == {
+        "v": 1,
+        "effect": "question:7",
+        "question_id": "7",
+        "tenant": "default",
+        "content_id": "c-1",
+        "item_id": "3",
+        "seq": 4,
+        "reason": "await_producer",
+        "wake_at": "2026-01-06T00:00:00.000000Z",
+        "at": "2026-01-05T00:00:00.000000Z",
+    }
