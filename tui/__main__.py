@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import sys
 
 from shared.client import FencepostClient
@@ -14,6 +15,7 @@ from tui.crash import write_report
 from tui.desk import Desk
 from tui.journal import Journal
 from tui.safe_text import safe_line
+from tui.seat import take_seat
 from tui.settings import Settings, SettingsError, read, undrawable
 
 BAD_SETTINGS = 78
@@ -26,6 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         settings = read(sys.argv[1:] if arguments is None else arguments)
         journal = Journal(settings.state_dir, settings.server, settings.key)
+        seat = take_seat(settings.state_dir, socket.gethostname())
         client = FencepostClient(settings.server, settings.key, attempts=1)
     except (SettingsError, OSError, ValueError) as error:
         print(f"fencepost: {error}", file=sys.stderr)  # noqa: T201  (there is no screen yet)
@@ -34,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _no_terminal()
     if (term := undrawable()) is not None:
         return _plain_terminal(term)
-    app = FencepostApp(settings, Desk(client, journal))
+    app = FencepostApp(settings, Desk(client, journal, terminal=seat.name))
     line = app.run()
     if app.failure is not None:
         return _after_crash(settings, app, app.failure)

@@ -16,6 +16,19 @@ def elapsed() -> float:
     return time.monotonic() if boottime is None else time.clock_gettime(boottime)
 
 
+def today() -> datetime:
+    """Return this moment on the wall of this machine."""
+    return datetime.now(UTC).astimezone()  # noqa: TID251  (the wall of the person who reads it)
+
+
+def day_words(moment: datetime) -> str:
+    """Return a moment of the server as local day and time, `Tue 1 Dec 09:00`."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    local = moment.astimezone()
+    return f"{local:%a} {local.day} {local:%b %H:%M}"
+
+
 def local_words(moment: datetime) -> str:
     """Return a moment of the server as local time of day, `14:03:20`."""
     if moment.tzinfo is None:

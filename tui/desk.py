@@ -7,67 +7,35 @@ first byte leaves, and sent with the same token until the server has answered fo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
-import msgspec
-
-from shared.client import ClientError, FencepostClient, Refused
+from shared.client import ClientError, Refused
 from shared.client.retry import waits
-from shared.evidence import EVIDENCE_FORMAT, open_evidence
-from shared.problems import Problem, ProblemCode
-from shared.vocabulary import ReleaseReason
-from shared.wire.queue import (
-    ClaimAnswer,
-    ClaimRequest,
-    Lease,
-    Me,
-    ReleaseRequest,
-    RenewRequest,
-)
-from tui.clock import elapsed
-from tui.journal import Journal
-from tui.state.countdown import Renewal, from_answer
+from shared.problems import ProblemCode
+from shared.wire.queue import ClaimAnswer, ClaimRequest, Me
+from tui.answers import Arrival, change_told, stale_facts, words_of
+from tui.leases import LeaseDesk
 from tui.state.events import (
     Event,
     EvidenceMoved,
-    GivenBack,
     Leased,
-    LeaseRenewed,
     LeaseStale,
     NothingFree,
-    NotProven,
     NotRecorded,
     Recorded,
     Troubled,
 )
-from tui.state.held import Held, StaleFacts, Why
-from tui.state.pending import Draft, Pending
-
-Arrival = Leased | NotProven | NothingFree
-Clock = Callable[[], float]
-Sleep = Callable[[float], Awaitable[None]]
-_UNKNOWN = "unknown"
+from tui.state.held import Held, Why
+from tui.state.pending import Pending
 
 
 class SignInRefusedError(Exception):
     """The server knows neither the key nor its owner; the message says so in one line."""
 
 
-class Desk:
-    """All that a reviewer's screen asks of the server; `client` should try each call once."""
-
-    def __init__(
-        self,
-        client: FencepostClient,
-        journal: Journal,
-        now: Clock = elapsed,
-        sleep: Sleep = asyncio.sleep,
-    ) -> None:
-        self.client = client
-        self.journal = journal
-        self.now = now
-        self._sleep = sleep
+class Desk(LeaseDesk):
+    """All that a reviewer's screen asks of the server."""
 
     async def me(self) -> Me:
         """Return who I am and where I may work. Raises SignInRefusedError or ClientError."""
@@ -89,12 +57,6 @@ class Desk:
             else:
                 return
 
-    async def mine(self) -> Event | None:
-        """Return the lease that is still mine as an event. Raises ClientError."""
-        sent = self.now()
-        lease = (await self.client.my_lease()).lease
-        return None if lease is None else self._leased(lease, sent, resumed=True)
-
     async def claim(self, queue: str, claim_key: str) -> AsyncIterator[Event]:
         """Ask for an item until there is an answer; the last event is that answer."""
         for wait in waits():
@@ -111,13 +73,15 @@ class Desk:
 
     async def _claim(self, queue: str, claim_key: str) -> Event:
         sent = self.now()
+        request = ClaimRequest(claim_key=claim_key, terminal=self.terminal)
         try:
-            answer = await self.client.claim(queue, ClaimRequest(claim_key=claim_key))
+            answer = await self.client.claim(queue, request)
         except Refused as error:
             if error.code is not ProblemCode.LEASE_HELD:
                 raise
-            return await self.mine() or NothingFree(None)
-        return self._arrived(answer, sent)
+            mine = await self.mine()
+            return mine or NothingFree(None, Why.REFUSED, "Your other lease ended just now.")
+        return self._came(answer, sent)
 
     async def send(self, pending: Pending) -> AsyncIterator[Event]:
         """Send a verdict until its outcome is known; yield each failed try and then the outcome."""
@@ -140,8 +104,8 @@ class Desk:
                 continue
             await self._settled(pending)
             after = reply.answer.next
-            arrived = None if after is None else self._arrived(after, sent)
-            yield Recorded(reply.answer.decision, reply.replayed, arrived)
+            came = None if after is None else self._came(after, sent)
+            yield Recorded(reply.answer.decision, reply.replayed, came)
             return
 
     async def _settled(self, pending: Pending) -> None:
@@ -156,9 +120,9 @@ class Desk:
         if error.code is ProblemCode.UNAUTHENTICATED:
             return None
         if error.code is ProblemCode.STALE_LEASE:
-            return LeaseStale(_facts(error.problem))
+            return LeaseStale(stale_facts(error.problem))
         if error.code is ProblemCode.EVIDENCE_CHANGED:
-            return EvidenceMoved(await self._fresh())
+            return EvidenceMoved(await self._fresh(), change_told(error.problem))
         return NotRecorded(f"Not recorded: {words_of(error)}")
 
     async def _fresh(self) -> Held | None:
@@ -169,72 +133,8 @@ class Desk:
             return None
         return event.held if isinstance(event, Leased) else None
 
-    async def renew(self, held: Held) -> Event:
-        """Ask for more time. Raises ClientError."""
-        sent = self.now()
-        lease = held.lease
-        request = RenewRequest(lease_token=lease.lease_token)
-        answer = await self.client.renew(lease.item_id, request)
-        now = self.now()
-        countdown = from_answer(answer.expires_in_ms, lease.ttl_ms, sent, now)
-        return LeaseRenewed(lease.lease_token, countdown, answer.capped, now)
-
-    async def release(self, lease: Lease, reason: ReleaseReason) -> Event:
-        """Give the item back; a lease that is gone already counts as given back."""
-        request = ReleaseRequest(lease_token=lease.lease_token, reason=reason)
-        why = Why.DISTRESS if reason is ReleaseReason.DISTRESS else Why.RELEASED
-        try:
-            await self.client.release(lease.item_id, request)
-        except Refused as error:
-            if error.code is not ProblemCode.STALE_LEASE:
-                return NotRecorded(f"Not given back: {words_of(error)}")
-        except ClientError as error:
-            return NotRecorded(f"Not given back: {words_of(error)}; it runs out by itself")
-        await asyncio.to_thread(self.journal.drop_note)
-        return GivenBack(why)
-
-    async def keep_note(self, lease: Lease, note: str) -> None:
-        """Write the note down, so that a crash does not take it. Raises OSError."""
-        draft = Draft(item_id=lease.item_id, lease_token=lease.lease_token, note=note)
-        await asyncio.to_thread(self.journal.keep_note, draft)
-
-    def _arrived(self, answer: ClaimAnswer, sent: float) -> Arrival:
+    def _came(self, answer: ClaimAnswer, sent: float) -> Arrival:
         if answer.lease is None:
             return NothingFree(answer.figures)
-        event = self._leased(answer.lease, sent, resumed=False)
+        event = self._opened(answer.lease, sent, resumed=False)
         return replace(event, figures=answer.figures) if isinstance(event, Leased) else event
-
-    def _leased(self, lease: Lease, sent: float, *, resumed: bool) -> Leased | NotProven:
-        """Prove the evidence against its hash before anything of it is shown."""
-        now = self.now()
-        try:
-            evidence = open_evidence(lease.evidence, lease.evidence_hash)
-        except (ValueError, msgspec.DecodeError):
-            return NotProven(lease, "What arrived is not what the server hashed. It is not shown.")
-        if evidence.format != EVIDENCE_FORMAT:
-            return NotProven(lease, f"Evidence of format {evidence.format} is newer than this.")
-        countdown = from_answer(lease.expires_in_ms, lease.ttl_ms, sent, now)
-        held = Held(lease, evidence, countdown, Renewal(renewed_at=now), resumed)
-        return Leased(held, self.journal.note(lease.item_id))
-
-
-def words_of(error: ClientError) -> str:
-    """Return a failure in one line for a person."""
-    if isinstance(error, Refused):
-        detail = f" ({error.problem.detail})" if error.problem.detail else ""
-        return f"{error.problem.title}{detail}"
-    return str(error)
-
-
-def _facts(problem: Problem) -> StaleFacts:
-    extra = problem.extra
-    return StaleFacts(
-        now=str(extra.get("now") or _UNKNOWN),
-        since=_text(extra.get("since")),
-        holder=_text(extra.get("holder")),
-        can_reclaim=extra.get("can_reclaim") is True,
-    )
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

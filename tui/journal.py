@@ -1,4 +1,4 @@
-"""What must survive a crash of the terminal: the verdict on its way, and the note being written.
+"""What must survive a crash of the terminal: the verdict on its way, and what is being typed.
 
 Both are files of the owner alone, written whole before they matter and synced to disk, and they
 hold no word of the content. There is at most one of each for a server and key.
@@ -48,16 +48,21 @@ class Journal:
             _remove(self._pending)
 
     def keep_note(self, draft: Draft) -> None:
-        """Write a note down; an empty one is forgotten."""
-        if draft.note:
+        """Write down what was typed of an item; nothing at all is forgotten."""
+        if draft.note or draft.question:
             _write(self._draft, msgspec.json.encode(draft))
         else:
             _remove(self._draft)
 
     def note(self, item_id: str) -> str:
         """Return the note kept for this item, or nothing."""
+        draft = self.draft(item_id)
+        return draft.note if draft is not None else ""
+
+    def draft(self, item_id: str) -> Draft | None:
+        """Return what was typed of this item and not sent, if anything."""
         draft = self._read(self._draft, Draft)
-        return draft.note if draft is not None and draft.item_id == item_id else ""
+        return draft if draft is not None and draft.item_id == item_id else None
 
     def drop_note(self) -> None:
         """Forget the note."""

@@ -2,26 +2,55 @@
 
 from __future__ import annotations
 
+from enum import StrEnum, unique
+
 from textual.message import Message
 
 from tui.state.events import Event
 
 
 class Happened(Message):
-    """Something happened to the session: an answer came, or a try failed."""
+    """Something happened to the session: an answer came, or a try failed.
 
-    def __init__(self, event: Event) -> None:
+    `parted`: it answers a deed that ends a lease.
+    """
+
+    def __init__(self, event: Event, *, parted: bool = False) -> None:
         super().__init__()
+        self.event = event
+        self.parted = parted
+
+
+class Found(Message):
+    """A look at the item that is or was held under this token found this."""
+
+    def __init__(self, lease_token: str, event: Event | None) -> None:
+        super().__init__()
+        self.lease_token = lease_token
         self.event = event
 
 
-class NoteSaved(Message):
-    """The note was written."""
+@unique
+class Purpose(StrEnum):
+    """What a line is written for."""
 
-    def __init__(self, note: str) -> None:
+    NOTE = "note"
+    QUESTION = "question"
+    TIME = "time"
+
+
+class LineSaved(Message):
+    """A line was written."""
+
+    def __init__(self, purpose: Purpose, text: str) -> None:
         super().__init__()
-        self.note = note
+        self.purpose = purpose
+        self.text = text
 
 
-class NoteDropped(Message):
-    """Writing the note was left off."""
+class LineDropped(Message):
+    """Writing a line was left off."""
+
+    def __init__(self, purpose: Purpose) -> None:
+        super().__init__()
+        self.purpose = purpose

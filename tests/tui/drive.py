@@ -51,17 +51,25 @@ def settings(folder: Path, **changes: Any) -> Settings:
 
 
 def application(
-    server: FakeServer, folder: Path, clock: Clock | None = None, **changes: Any
+    server: FakeServer,
+    folder: Path,
+    clock: Clock | None = None,
+    *,
+    terminal: str | None = None,
+    **changes: Any,
 ) -> FencepostApp:
     """Return the application, ready to run against `server`; waits between tries are short."""
     chosen = settings(folder, **changes)
-    client = FencepostClient(chosen.server, chosen.key, server.transport(), attempts=1)
-    journal = Journal(folder, chosen.server, chosen.key)
 
     async def short_sleep(_: float) -> None:
         await asyncio.sleep(RETRY)
 
-    return FencepostApp(chosen, Desk(client, journal, clock or Clock(), short_sleep))
+    client = FencepostClient(
+        chosen.server, chosen.key, server.transport(), attempts=1, sleep=short_sleep
+    )
+    journal = Journal(folder, chosen.server, chosen.key)
+    desk = Desk(client, journal, clock or Clock(), short_sleep, terminal)
+    return FencepostApp(chosen, desk)
 
 
 @asynccontextmanager

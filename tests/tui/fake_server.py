@@ -5,8 +5,9 @@ It is used through a fake transport in pilot tests and through a loopback socket
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,8 +16,10 @@ import msgspec
 
 from shared.evidence import Evidence
 from shared.problems import Problem, ProblemCode
-from shared.vocabulary import Outcome, Role
+from shared.vocabulary import NewsKind, Outcome, Role
 from shared.wire.cockpit import Health, QueueHealth
+from shared.wire.item import Parked
+from shared.wire.live import LiveEvent
 from shared.wire.queue import (
     ClaimAnswer,
     DecisionPart,
@@ -61,10 +64,41 @@ class FakeServer:
         self.not_for_me = 0
         self.health: Health = health()
         self.queues = [("posts", "Posts"), ("cases", "Cases")]
+        self.parked: list[dict[str, Any]] = []
+        self.fates: dict[str, dict[str, Any]] = {}
+        """What became of tokens that died, as a stale lease says it."""
+        self.streams: list[Stream] | None = None
+        """The connections that listen; None: there is no stream here."""
 
     def fail(self, part: str, *faults: Fault) -> None:
         """Answer the next calls whose path ends in `part` with these faults."""
         self.faults.setdefault(part, []).extend(faults)
+
+    def lose(self, **facts: Any) -> None:
+        """Let the lease in hand die, by somebody else's deed; `facts` are of the item now."""
+        assert self.mine is not None
+        self.fates[self.mine.lease_token] = {"can_reclaim": False, **facts}
+        self.mine = None
+
+    def revise(self, evidence: Evidence) -> None:
+        """Put other evidence under the lease in hand; its token stays."""
+        assert self.mine is not None
+        shown = samples.lease(evidence, number=int(self.mine.item_id) - 1000)
+        self.mine = msgspec.structs.replace(
+            self.mine, evidence=shown.evidence, evidence_hash=shown.evidence_hash
+        )
+
+    def tell(self, kind: NewsKind, item_id: str | None = None, queue: str | None = None) -> None:
+        """Tell everybody who listens."""
+        event = LiveEvent(kind=kind, item_id=item_id, queue=queue)
+        for stream in self.streams or []:
+            stream.put(b"event: %s\ndata: %s\n\n" % (kind.encode(), msgspec.json.encode(event)))
+
+    def cut_streams(self) -> None:
+        """Break every connection that listens."""
+        for stream in self.streams or []:
+            stream.put(None)
+        self.streams = []
 
     def transport(self) -> httpx.MockTransport:
         """Return a transport that ends here."""
@@ -80,7 +114,20 @@ class FakeServer:
         for part, faults in self.faults.items():
             if path.endswith(part) and faults:
                 return faults.pop(0)()
+        if path == "/v1/stream":
+            return self.stream()
+        token = body.get("lease_token")
+        if token in self.fates and body.get("verdict_token") not in self.verdicts:
+            return problem(ProblemCode.STALE_LEASE, 409, **self.fates[token])
         return _json(self.answer(path, body))
+
+    def stream(self) -> httpx.Response:
+        if self.streams is None:
+            return problem(ProblemCode.NOT_FOUND, 404)
+        stream = Stream()
+        self.streams.append(stream)
+        stream.put(b'event: resync\ndata: {"kind":"resync"}\n\n')
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=stream)
 
     def answer(self, path: str, body: dict[str, Any]) -> Any:
         """Return the answer to a path that is not at fault."""
@@ -89,7 +136,9 @@ class FakeServer:
         answers: dict[str, Callable[[], Any]] = {
             "me": self.me,
             "lease": lambda: MyLease(lease=self.mine),
-            "claim": self.claim,
+            "claim": lambda: self.claim(body.get("terminal")),
+            "take-over": lambda: self.take_over(body),
+            "park": lambda: self.park(parts[3], body),
             "verdict": lambda: self.record(parts[3], body),
             "renew": self.renew,
             "release": lambda: self.release(parts[3], body),
@@ -121,10 +170,24 @@ class FakeServer:
             oldest_ms=252_000 if free else None, sla_ms=300_000,
         )  # fmt: skip
 
-    def claim(self) -> ClaimAnswer:
+    def take_over(self, body: dict[str, Any]) -> MyLease:
+        if self.mine is not None and self.mine.lease_token != body["claim_key"]:
+            self.fates[self.mine.lease_token] = {"now": "taken_over", "can_reclaim": False}
+            self.mine = msgspec.structs.replace(
+                self.mine, lease_token=body["claim_key"], terminal=body["terminal"]
+            )
+        return MyLease(lease=self.mine)
+
+    def park(self, item_id: str, body: dict[str, Any]) -> Parked:
+        self.parked.append(body)
+        self.mine = None
+        return Parked(item_id=item_id, wake_at=START + timedelta(days=3))
+
+    def claim(self, terminal: str | None = None) -> ClaimAnswer:
         if self.mine is None and self.waiting:
             self.number += 1
-            self.mine = samples.lease(self.waiting.pop(0), number=self.number, **self.lease_options)
+            options = {"terminal": terminal, **self.lease_options}
+            self.mine = samples.lease(self.waiting.pop(0), number=self.number, **options)
         return ClaimAnswer(lease=self.mine, figures=self.figures())
 
     def record(self, item_id: str, body: dict[str, Any]) -> VerdictAnswer:
@@ -141,13 +204,30 @@ class FakeServer:
             )  # fmt: skip
             self.verdicts[token] = VerdictAnswer(decision=decision)
         stored = self.verdicts[token]
-        after = self.claim() if body.get("claim_next") else None
+        after = self.claim(body.get("terminal")) if body.get("claim_next") else None
         return VerdictAnswer(decision=stored.decision, next=after)
 
     def release(self, item_id: str, body: dict[str, Any]) -> Released:
         self.released.append(body["reason"])
         self.mine = None
         return Released(item_id=item_id)
+
+
+class Stream(httpx.AsyncByteStream):
+    """One connection that listens; None ends it in the middle, as a broken wire would."""
+
+    def __init__(self) -> None:
+        self._pieces: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    def put(self, piece: bytes | None) -> None:
+        self._pieces.put_nowait(piece)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            piece = await self._pieces.get()
+            if piece is None:
+                raise httpx.ReadError("cut")
+            yield piece
 
 
 def health() -> Health:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 from shared.problems import ProblemCode
@@ -91,10 +92,12 @@ async def test_time_is_renewed_after_input_and_never_without(folder: Path) -> No
     clock = Clock()
     app = application(server, folder, clock)
     async with running(app) as pilot:
+        assert server.mine is not None
+        server.mine = msgspec.structs.replace(server.mine, expires_in_ms=60_000)
         for _ in range(30):
             clock.now += 4
             review(app).tick()
-        await pilot.pause(0.1)
+        await pilot.pause(0.2)
         assert server.renewals == 0
         await press(pilot, "j")
         clock.now += 1
@@ -111,7 +114,10 @@ async def test_renewing_an_item_that_moved_on_says_so(folder: Path) -> None:
     async with running(app) as pilot:
         await press(pilot, "R")
         await pilot.pause(0.1)
-        assert "This item moved on while it lay here" in shown(app)
+        text = shown(app)
+    assert "This item is not in your hands any more" in text
+    assert "d.chen has it." in text
+    assert "Nothing was sent from here" in text
 
 
 async def test_after_the_machine_slept_the_lease_is_looked_up_anew(folder: Path) -> None:

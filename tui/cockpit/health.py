@@ -9,11 +9,12 @@ from textual.screen import Screen
 from shared.client import ClientError, Refused
 from shared.problems import ProblemCode
 from shared.wire.cockpit import Health
+from tui.answers import words_of
 from tui.background import begin
 from tui.clock import local_words
 from tui.cockpit.explained import lead_help
 from tui.cockpit.figures import card_rows, cards, histogram_rows, table_rows
-from tui.desk import Desk, words_of
+from tui.desk import Desk
 from tui.keymap import LEAD, lookup
 from tui.state.countdown import clock_words
 from tui.widgets.card import Card

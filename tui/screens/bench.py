@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from textual.screen import Screen
 
 from shared.wire.queue import Lease, Me, QueueFigures, QueueView
 from tui.desk import Desk
 from tui.messages import Happened
-from tui.state.events import ANSWERS, Event, GivenBack, Leased, NothingFree, Recorded, Troubled
+from tui.state.advance import advance
+from tui.state.events import (
+    ANSWERS,
+    Event,
+    GivenBack,
+    Leased,
+    NothingFree,
+    ParkedAway,
+    Recorded,
+    Troubled,
+)
 from tui.state.hand import Hand
-from tui.state.held import Held, Trouble, Why
+from tui.state.held import Trouble, Why
 from tui.state.notes import KeptNote, left_behind
 from tui.state.session import (
-    Changed,
+    Elsewhere,
     Idle,
-    Reviewing,
     Session,
     Stale,
-    Submitting,
     Unshowable,
-    advance,
+    disarmed,
     held_item,
+    lease_token,
+    shown_item,
 )
 from tui.widgets.bars import Receipt
 
@@ -41,7 +52,7 @@ class Bench(Screen[None]):
         self.hint = hint
         self.session: Session = Idle(Why.START)
         self.hand = Hand(offers=(), armed_at=NEVER)
-        self.receipt: Receipt | None = None
+        self.receipt: Receipt | ParkedAway | None = None
         self.figures: QueueFigures | None = None
         self.done = 0
         self.kept: list[KeptNote] = []
@@ -51,6 +62,11 @@ class Bench(Screen[None]):
         self.going_to: str | None = None
         self.shown_at = 0.0
         self.sign_in_trouble: Trouble | None = None
+        self.look_trouble: Trouble | None = None
+        """Why the figures on the screen are old, if they are."""
+        self.parting = ""
+        """The token of a lease that is being given up by a deed of this terminal."""
+        self.dialog_since = 0.0
 
     def repaint(self) -> None:
         """Draw everything that follows from the state."""
@@ -75,6 +91,10 @@ class Bench(Screen[None]):
         before, was = shown_lease(self.session), self.session
         self.session = advance(was, event)
         self.keep(left_behind(was, event, self.session))
+        if disarmed(self.session):
+            self.hand = replace(self.hand, picker=None)
+        if isinstance(self.session, Elsewhere) and lease_token(was) != lease_token(self.session):
+            self.dialog_since = key_clock()
         self._count(event)
         self._follow(event)
         if shown_lease(self.session) != before:
@@ -99,6 +119,8 @@ class Bench(Screen[None]):
         if isinstance(event, Recorded):
             self.receipt = Receipt(event.decision, self.desk.now(), event.replayed)
             self.done += 1
+        if isinstance(event, ParkedAway):
+            self.receipt = event
 
     def _follow(self, event: Event) -> None:
         """Take over the queue of an item that came from elsewhere, and the figures that came."""
@@ -110,6 +132,8 @@ class Bench(Screen[None]):
             self.figures = arrived.figures or self.figures
         if isinstance(event, GivenBack):
             self._given_back(event)
+        elif isinstance(event, ParkedAway) and not self.paused:
+            self.start_claim()
 
     def _given_back(self, event: GivenBack) -> None:
         """Go on in the queue that was chosen, or with the next item of this one."""
@@ -120,6 +144,8 @@ class Bench(Screen[None]):
 
     def on_happened(self, message: Happened) -> None:
         """Hear from a worker."""
+        if message.parted:
+            self.parting = ""
         self.take(message.event)
 
     def view(self, queue: str) -> QueueView | None:
@@ -131,15 +157,6 @@ class Bench(Screen[None]):
         """Return what people call a queue; its name until that is known."""
         view = self.view(queue)
         return view.title if view is not None else queue
-
-
-def shown_item(session: Session) -> Held | None:
-    """Return the item on the screen; it stays there under the dialogs."""
-    match session:
-        case Reviewing(held) | Submitting(held=held) | Stale(held=held) | Changed(old=held):
-            return held
-        case _:
-            return None
 
 
 def shown_lease(session: Session) -> tuple[str, str] | None:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from tui.screens.bench import Bench
 from tui.state.countdown import clock_words
 from tui.state.held import Why
-from tui.state.session import Changed, Claiming, Idle, Reviewing, Stale, Submitting, Unshowable
-from tui.widgets.card import depth
+from tui.state.session import (
+    Changed,
+    Claiming,
+    Elsewhere,
+    Idle,
+    Reviewing,
+    Stale,
+    Submitting,
+    Unshowable,
+)
+from tui.widgets.card import depth, old_figures
 from tui.widgets.paint import Content, cap, glue, words
 
 
@@ -17,17 +26,23 @@ def idle_rows(bench: Bench) -> tuple[Content, list[Content]]:
         return words("Signing in"), _signing_in(bench)
     match session:
         case Claiming():
-            return words("Claiming"), _claiming(bench, session)
+            return words("Taking over" if session.over else "Claiming"), _claiming(bench, session)
         case Unshowable(_, why):
             rows = [words("This item is not shown.", "bold $reject"), words(why), words("")]
             return words("Not proven"), [*rows, _key("enter", "ask for it again")]
         case Submitting():
             text = "A verdict from an earlier run is being sent first, with the same token."
             return words("Sending"), [words(text)]
-        case Idle():
-            return words(_title(session.why)), _idle(bench, session)
+        case Idle() | Elsewhere():
+            return _resting(bench, session)
         case _:
             return words(""), [words("")]
+
+
+def _resting(bench: Bench, session: Idle | Elsewhere) -> tuple[Content, list[Content]]:
+    if isinstance(session, Elsewhere):
+        return words("Open in another terminal"), _elsewhere(bench, session)
+    return words(_title(session.why)), _idle(bench, session)
 
 
 def idle_words(bench: Bench) -> str:
@@ -36,8 +51,12 @@ def idle_words(bench: Bench) -> str:
         return "Not signed in yet."
     if isinstance(bench.session, Idle):
         return "No item is held."
+    if isinstance(bench.session, Elsewhere):
+        return "Your item is open in another terminal. Nothing runs here."
     if isinstance(bench.session, (Stale, Changed)):
-        return "Not recorded."
+        lost = isinstance(bench.session, Stale)
+        unsent = "This item is not yours any more." if lost else "The evidence changed."
+        return unsent if bench.session.pending is None else "Not recorded."
     if isinstance(bench.session, Reviewing) and bench.session.held.resumed:
         return "Resumed: this item was still yours. Nothing is sent until you pick a reason."
     return "Ready. Nothing is sent until you pick a reason."
@@ -53,12 +72,28 @@ def _signing_in(bench: Bench) -> list[Content]:
     return rows
 
 
+def _elsewhere(bench: Bench, session: Elsewhere) -> list[Content]:
+    lease = session.lease
+    left = session.countdown.left(bench.desk.now())
+    time = f"{clock_words(left)} left" if left > 0 else f"its time ran out {clock_words(left)} ago"
+    other = lease.terminal or "no name"
+    return [
+        words(f"You hold {lease.content_id} in another terminal ({other}), {time}.", "bold"),
+        words("Taken over, it goes on here, and the other terminal can't decide it.", "$muted"),
+        words(""),
+        _key("enter", "take it over here"),
+        _key("ctrl+q", "leave it there"),
+    ]
+
+
 def _claiming(bench: Bench, session: Claiming) -> list[Content]:
+    what = "your item" if session.over else f"the next item of {bench.title_of(bench.queue_name)}"
     if session.trouble is None:
-        return [words(f"Claiming the next item of {bench.title_of(bench.queue_name)} …", "$muted")]
+        verb = "Bringing" if session.over else "Claiming"
+        return [words(f"{verb} {what} …", "$muted")]
     since = clock_words(bench.desk.now() - session.trouble.since)
     return [
-        words(f"○ Offline {since}: {session.trouble.words}", "bold $reject"),
+        words(f"○ No luck for {since}: {session.trouble.words}", "bold $reject"),
         words(
             "The same claim is repeated until it is answered; it can't take two items.", "$muted"
         ),
@@ -69,11 +104,13 @@ def _title(why: Why) -> str:
     return {
         Why.START: "Welcome", Why.EMPTY: "Nothing to claim", Why.PAUSED: "Pause",
         Why.RELEASED: "Given back", Why.DISTRESS: "Given back", Why.REFUSED: "Refused",
+        Why.PARKED: "Parked",
     }[why]  # fmt: skip
 
 
 def _idle(bench: Bench, session: Idle) -> list[Content]:
-    rows = [*_why(bench, session)]
+    old = old_figures(bench.look_trouble, bench.desk.now())
+    rows = [*_why(bench, session)] if old is None else [old, words(""), *_unread(bench, session)]
     if session.why is Why.DISTRESS:
         return [*rows, words(""), _key("enter", "next item, when you are ready")]
     if bench.queue_name:
@@ -93,23 +130,32 @@ def _idle(bench: Bench, session: Idle) -> list[Content]:
     return rows
 
 
+def _unread(bench: Bench, session: Idle) -> list[Content]:
+    """Return why there is no item, without a word on what waits: that is not known now."""
+    if session.why is Why.EMPTY:
+        title = bench.title_of(bench.queue_name)
+        return [words(f"Whether something waits in {title} is not known now.", "bold")]
+    return _why(bench, session)
+
+
+_WHY = {
+    Why.START: "Choose a queue to begin.",
+    Why.PAUSED: "You asked for a pause. No item is held, no time runs.",
+    Why.RELEASED: "The item was given back.",
+    Why.PARKED: "The item was parked. It comes back by itself.",
+    Why.DISTRESS: "The item was given back. It is not counted, and nobody will ask.",
+}
+
+
 def _why(bench: Bench, session: Idle) -> list[Content]:
-    match session.why:
-        case Why.START:
-            return [words("Choose a queue to begin.", "bold")]
-        case Why.EMPTY:
-            return _empty(bench)
-        case Why.PAUSED:
-            return [words("You asked for a pause. No item is held, no time runs.", "bold")]
-        case Why.RELEASED:
-            return [words("The item was given back.", "bold")]
-        case Why.DISTRESS:
-            return [
-                words("The item was given back. It is not counted, and nobody will ask.", "bold"),
-                words("Take the time you need.", "$muted"),
-            ]
-        case Why.REFUSED:
-            return [words(session.words or "The server said no.", "bold $reject")]
+    if session.why is Why.EMPTY:
+        return _empty(bench)
+    if session.why is Why.REFUSED:
+        return [words(session.words or "The server said no.", "bold $reject")]
+    rows = [words(_WHY[session.why], "bold")]
+    if session.why is Why.DISTRESS:
+        rows.append(words("Take the time you need.", "$muted"))
+    return rows
 
 
 def _empty(bench: Bench) -> list[Content]:

@@ -5,33 +5,36 @@ from __future__ import annotations
 from dataclasses import replace
 
 from textual import events
+from textual.widgets import Input
 
 from tui.background import begin
 from tui.keymap import REVIEW, lookup
-from tui.messages import NoteSaved
-from tui.screens.bench import NOTE_KEPT, key_clock
-from tui.screens.switching import Overlay, Switcher
-from tui.state.events import InputSeen, Taken
+from tui.messages import LineDropped, LineSaved, Purpose
+from tui.screens.bench import key_clock
+from tui.screens.dialogs import Dialogs
+from tui.screens.switching import Overlay
+from tui.state.events import ChangeAsked, InputSeen
 from tui.state.hand import ARM_SECONDS, Send, press
 from tui.state.notes import KeptNote
 from tui.state.session import (
-    Changed,
+    Elsewhere,
     Idle,
     Reviewing,
-    Stale,
-    Submitting,
     Unshowable,
+    disarmed,
     held_item,
 )
 from tui.widgets.note import NoteInput
 
+_SAME = "The evidence is as it was when you claimed the item."
 
-class Keyboard(Switcher):
+
+class Keyboard(Dialogs):
     """Adds the keys. `overlay` has them first, then the hand, then the keymap."""
 
     def on_key(self, event: events.Key) -> None:
         """Give a key to whatever has the keys at the moment."""
-        if self.overlay is Overlay.NOTE:
+        if self.line is not None:
             return
         event.stop()
         event.prevent_default()
@@ -51,9 +54,11 @@ class Keyboard(Switcher):
         """Count the wheel as input."""
         self._touch()
 
-    def on_input_changed(self) -> None:
-        """Count writing a note as input."""
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Count writing as input, and keep what is typed."""
         self._touch()
+        if self.line is not None:
+            self.typing(event.value, self.line.purpose)
 
     def too_small(self) -> bool:
         """Tell whether the terminal is too small to decide anything in."""
@@ -71,15 +76,17 @@ class Keyboard(Switcher):
                 self.queues_key(key)
             case Overlay.KEPT:
                 self.kept_key(key)
+            case Overlay.PARK:
+                self.park_key(key, at)
             case Overlay.DIALOG:
-                self._dialog_key(key, at)
+                self.dialog_key(key, at)
             case _:
                 return False
         return True
 
     def _free_key(self, key: str, at: float) -> None:
         had_picker = self.hand.picker is not None
-        if isinstance(self.session, Reviewing):
+        if isinstance(self.session, Reviewing) and not disarmed(self.session) and not self.parting:
             self.hand, act = press(self.hand, key, at)
             if isinstance(act, Send):
                 self.start_verdict(act)
@@ -92,17 +99,6 @@ class Keyboard(Switcher):
         action = lookup(REVIEW, key)
         if action is not None:
             getattr(self, f"do_{action}")()
-
-    def _dialog_key(self, key: str, at: float) -> None:
-        """Leave a dialog with enter, once it has been on the screen long enough to be read."""
-        if key != "enter" or at < self.dialog_since + ARM_SECONDS:
-            return
-        if isinstance(self.session, Changed) and self.session.fresh is not None:
-            self.take(Taken())
-        elif isinstance(self.session, (Stale, Changed)):
-            note = self.session.pending.request.note
-            self.start_claim()
-            self.said = NOTE_KEPT if note else ""
 
     # actions of the keymap
 
@@ -132,9 +128,19 @@ class Keyboard(Switcher):
         """Claim, when there is no item."""
         if isinstance(self.session, Unshowable):
             begin(self, self.resume, "main")
+        elif isinstance(self.session, Elsewhere):
+            if key_clock() >= self.dialog_since + ARM_SECONDS:
+                self.start_take_over()
         elif isinstance(self.session, Idle) and self.me is not None:
             self.paused = False
             self.start_claim() if self.queue_name else self.open_queues()
+
+    def do_changes(self) -> None:
+        """Show what changed in the evidence under this lease."""
+        before = self.session
+        self.take(ChangeAsked())
+        if self.session is before and isinstance(before, Reviewing):
+            self.said = "" if before.told else _SAME
 
     def do_help(self) -> None:
         """Show the keys."""
@@ -148,28 +154,25 @@ class Keyboard(Switcher):
         """Leave, after giving the item back."""
         self.app.call_later(self.app.run_action, "sign_off")
 
-    def on_note_saved(self, message: NoteSaved) -> None:
+    def on_line_saved(self, message: LineSaved) -> None:
         """Keep the note with the item it was written for, and on disk; else in memory."""
+        if message.purpose is not Purpose.NOTE:
+            self.park_typed(message)
+            return
         self.overlay = Overlay.NONE
         held = held_item(self.session)
         if held is not None and held.lease.item_id == self.writing.item_id:
-            self.said = "Note kept: it goes with your verdict." if message.note else ""
-            self.note_down(held, message.note)
-        elif message.note:
-            self.keep(replace(self.writing, text=message.note))
-            self.repaint()
-
-    def on_note_dropped(self) -> None:
-        """Go back to the item."""
-        self.overlay = Overlay.NONE
+            self.said = "Note kept: it goes with your verdict." if message.text else ""
+            self.note_down(held, message.text)
+        elif message.text:
+            self.keep(replace(self.writing, text=message.text))
         self.repaint()
 
-    def sync_dialog(self) -> None:
-        """Open the dialog that the session asks for, or close it."""
-        wanted = isinstance(self.session, (Stale, Changed))
-        if wanted and self.overlay is not Overlay.DIALOG:
-            self.overlay, self.dialog_since = Overlay.DIALOG, key_clock()
-        elif not wanted and self.overlay is Overlay.DIALOG:
+    def on_line_dropped(self, message: LineDropped) -> None:
+        """Go back to the item, with the note as it was."""
+        if message.purpose is not Purpose.NOTE:
+            self.park_left(message)
+        else:
             self.overlay = Overlay.NONE
-        if self.overlay is Overlay.NOTE and isinstance(self.session, Submitting):
-            self.overlay = Overlay.NONE
+            self.typing(self.writing.text, Purpose.NOTE)
+        self.repaint()

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from tui.difference import Difference, difference, told_difference
 from tui.keymap import REVIEW
-from tui.screens.bench import shown_item
 from tui.screens.idle import idle_rows, idle_words
 from tui.screens.keyboard import Keyboard
 from tui.screens.switching import Overlay
-from tui.state.session import Changed, Reviewing, Stale, Submitting, frozen, held_item
+from tui.state.parking import TYPED_STEPS
+from tui.state.session import (
+    Changed,
+    Elsewhere,
+    Reviewing,
+    Stale,
+    Submitting,
+    disarmed,
+    frozen,
+    held_item,
+    shown_item,
+)
 from tui.widgets.bars import (
     Standing,
     header,
@@ -19,13 +30,13 @@ from tui.widgets.bars import (
 )
 from tui.widgets.card import (
     Card,
-    changed_card,
     help_card,
     kept_card,
+    old_figures,
     queues_card,
-    stale_card,
 )
 from tui.widgets.item import ItemPane
+from tui.widgets.moved import Dialog, changed_dialog, stale_dialog
 from tui.widgets.paint import Content, Line, fit, words
 from tui.widgets.picker import PickerView
 
@@ -34,6 +45,8 @@ LEAST_WIDTH, LEAST_HEIGHT = 80, 24
 
 class Painter(Keyboard):
     """Adds the drawing."""
+
+    _compared: tuple[tuple[str, str], Difference] | None = None
 
     def too_small(self) -> bool:
         """Tell whether the terminal is too small to decide anything in."""
@@ -89,13 +102,15 @@ class Painter(Keyboard):
         self._line("lease").show(lease_bar(held, now, width))
         self._line("status").show(fit(self._status(now, width), width))
         if held is None:
-            self._line("verdicts").show(idle_bar(width))
+            verb = "Take over" if isinstance(self.session, Elsewhere) else "Claim"
+            self._line("verdicts").show(idle_bar(width, verb=verb))
             return
         noted = isinstance(self.session, Reviewing) and bool(self.session.note)
         self._line("verdicts").show(verdict_bar(self.hand, self._dead(), width, noted=noted))
 
     def _dead(self) -> bool:
-        return frozen(self.session) or isinstance(self.session, (Stale, Changed))
+        dead = frozen(self.session) or isinstance(self.session, (Stale, Changed))
+        return dead or disarmed(self.session) or bool(self.parting)
 
     def _status(self, now: float, width: int) -> Content:
         """Return the one reserved row: trouble before words before receipt before rest."""
@@ -103,21 +118,31 @@ class Painter(Keyboard):
             request = self.session.pending.request
             trouble = self.session.trouble
             return sending_words(request.verdict, request.reason, trouble, now, width)
+        if (urgent := self._urgent()) is not None:
+            return urgent
         if self.said:
             return words(f" {self.said}", "$review")
         if isinstance(self.session, Reviewing) and self.session.words:
             return words(f" {self.session.words}", "bold $review")
-        if isinstance(self.session, (Stale, Changed)):
-            return words(f" ✕ {idle_words(self)}", "bold $reject")
         if self.receipt is not None:
             return receipt_words(self.receipt, now, width)
         return words(f" {idle_words(self)}", "$muted")
+
+    def _urgent(self) -> Content | None:
+        """Return what nothing else may hide: that a verdict from here would not count."""
+        if isinstance(self.session, (Stale, Changed)):
+            later = " Finish your line first: it is kept." if self.line is not None else ""
+            return words(f" ✕ {idle_words(self)}{later}", "bold $reject")
+        if isinstance(self.session, Reviewing) and disarmed(self.session):
+            look = "it is being fetched …" if self.session.told else "d look"
+            return words(f" ▲ Evidence changed · {look}", "bold $review")
+        return None
 
     def _paint_overlay(self) -> None:
         content_id = ""
         if isinstance(self.session, Reviewing):
             content_id = self.session.held.lease.content_id
-        self.query_one(PickerView).draw(self.hand.picker, content_id, self.seen())
+        self._paint_picker(content_id)
         card = self.query_one(Card)
         match self.overlay:
             case Overlay.HELP:
@@ -125,13 +150,38 @@ class Painter(Keyboard):
             case Overlay.QUEUES if self.me is not None:
                 holding = held_item(self.session)
                 name = holding.lease.content_id if holding is not None else ""
-                card.draw(*queues_card(self.me, self.highlight, name))
+                old = old_figures(self.look_trouble, self.desk.now())
+                card.draw(*queues_card(self.me, self.highlight, name, old))
             case Overlay.KEPT if self.kept:
                 in_hand = isinstance(self.session, Reviewing)
                 card.draw(*kept_card(self.kept, self.highlight, in_hand=in_hand))
             case Overlay.DIALOG if isinstance(self.session, Stale):
-                card.draw(*stale_card(self.session))
+                self._draw(card, stale_dialog(self.session))
             case Overlay.DIALOG if isinstance(self.session, Changed):
-                card.draw(*changed_card(self.session))
+                diff = self._difference(self.session)
+                self._draw(card, changed_dialog(self.session, diff, card.text_width))
             case _:
                 card.hide()
+
+    def _draw(self, card: Card, dialog: Dialog) -> None:
+        last = card.draw(dialog.title, dialog.rows, dialog.foot, self.dialog_top)
+        self.dialog_top = min(self.dialog_top, last)
+
+    def _paint_picker(self, content_id: str) -> None:
+        view = self.query_one(PickerView)
+        if self.form is not None and self.form.step not in TYPED_STEPS:
+            view.draw_form(self.form, content_id)
+        else:
+            view.draw(self.hand.picker, content_id, self.seen())
+
+    def _difference(self, changed: Changed) -> Difference:
+        """Return what changed; comparing long texts takes a moment, so the last one is kept."""
+        old, fresh = changed.old, changed.fresh
+        if old is None or fresh is None:
+            new = fresh.evidence if fresh is not None else None
+            told = changed.change
+            return told_difference(told, new) if told is not None else Difference()
+        pair = (old.lease.evidence_hash, fresh.lease.evidence_hash)
+        if self._compared is None or self._compared[0] != pair:
+            self._compared = (pair, difference(old.evidence, fresh.evidence))
+        return self._compared[1]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tui.screens.work import Workbench
+from tui.screens.listening import Listener
 from tui.widgets.item import ItemPane
 from tui.widgets.pane import Pane
 
 
-class Reader(Workbench):
+class Reader(Listener):
     """Adds scrolling; `active` names the pane that the keys scroll."""
 
     active = "item"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
 
 from shared.reasons import Reason
 from tui.background import begin
-from tui.screens.bench import NEVER, key_clock, shown_item
+from tui.screens.bench import NEVER, key_clock
 from tui.screens.painting import Painter
-from tui.state.hand import Hand, painted
+from tui.state.hand import Hand, Picker, painted
+from tui.state.held import Held
 from tui.state.offers import offers_for
-from tui.state.session import Reviewing, held_item
+from tui.state.session import Reviewing, held_item, shown_item
 from tui.widgets import evidence as rows
 from tui.widgets.card import Card
 from tui.widgets.evidence import EvidencePane
@@ -22,7 +25,6 @@ from tui.widgets.paint import Line, words
 from tui.widgets.picker import PickerView
 
 _WIDE, _TALL = 160, 30
-_LOOK_SECONDS, _LOOK_SECONDS_BUSY = 10.0, 30.0
 _JUMP_SECONDS = 5.0
 _AGAIN_SECONDS = 5.0
 
@@ -57,7 +59,7 @@ class ReviewScreen(Painter):
         hint = words(f" ▸ {self.hint}", "$escalate") if self.hint else words("")
         self.query_one("#hint", Line).grow(hint)
         self._ticked = self.desk.now()
-        self._looked = self._asked = self._ticked
+        self.looked_at = self.item_looked_at = self._asked = self._ticked
         self.set_interval(1.0, self.tick)
         begin(self, self.sign_in, "start")
         self.show_item()
@@ -85,17 +87,16 @@ class ReviewScreen(Painter):
         slept = now - self._ticked > _JUMP_SECONDS
         self._ticked = now
         held = held_item(self.session)
-        if isinstance(self.session, Reviewing) and held is not None:
-            if slept:
-                begin(self, self.resume, "main")
-            elif held.renewal.due(held.countdown, now) and now - self._asked >= _AGAIN_SECONDS:
-                self._asked = now
-                self.start_renewal(held)
-        wait = _LOOK_SECONDS if held is None else _LOOK_SECONDS_BUSY
-        if now - self._looked >= wait:
-            self._looked = now
-            self.start_look()
+        if slept:
+            self.look_at_item()
+        elif isinstance(self.session, Reviewing) and held is not None and self._due(held, now):
+            self._asked = now
+            self.start_renewal(held)
+        self.look_when_due(now)
         self.paint_moving()
+
+    def _due(self, held: Held, now: float) -> bool:
+        return held.renewal.due(held.countdown, now) and now - self._asked >= _AGAIN_SECONDS
 
     def show_item(self) -> None:
         """Put another item on the screen; its keys count once it has been painted."""
@@ -114,7 +115,14 @@ class ReviewScreen(Painter):
 
     def _arm(self) -> None:
         """Start the arming time, now that the item can be seen."""
-        self.hand = painted(self.hand.offers, key_clock())
+        now = key_clock()
+        self.hand = painted(self.hand.offers, now)
+        again, self.edit_again = self.edit_again, None
+        offer = self.hand.offer(again[0]) if again is not None else None
+        if again is not None and offer is not None:
+            place = next((n for n, each in enumerate(offer.choices) if each.code == again[1]), None)
+            self.hand = replace(self.hand, picker=Picker(offer, now, highlight=place))
+            self.repaint()
 
     def _reasons(self) -> tuple[Reason, ...]:
         view = self.view(self.queue_name)

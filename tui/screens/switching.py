@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 from enum import StrEnum, unique
-from functools import partial
 
 from shared.vocabulary import ReleaseReason
 from shared.wire.queue import NOTE_LIMIT
@@ -14,7 +14,9 @@ from tui.screens.reading import Reader
 from tui.state.events import Noted
 from tui.state.held import Held
 from tui.state.notes import KeptNote, joined
+from tui.state.pending import Draft
 from tui.state.session import Claiming, Reviewing, frozen
+from tui.widgets.note import NoteInput
 
 _STEPS = {"down": 1, "j": 1, "up": -1, "k": -1}
 _FROZEN = "A verdict is on its way and its outcome is unknown: nothing else until it is."
@@ -30,6 +32,7 @@ class Overlay(StrEnum):
     NOTE = "note"
     DIALOG = "dialog"
     KEPT = "kept"
+    PARK = "park"
 
 
 class Switcher(Reader):
@@ -41,10 +44,16 @@ class Switcher(Reader):
     def __init__(self, desk: Desk, queue: str | None, hint: str) -> None:
         super().__init__(desk, queue, hint)
         self.overlay = Overlay.NONE
-        self.dialog_since = 0.0
         self.writing = KeptNote("", "", "")
-        """The item that the note being written is for, and the note as it was."""
+        """The item that the line being written is for, and the note as it was."""
+        self.question = ""
+        """What the producer would be asked about the item in hand."""
         self.highlight = 0
+
+    @property
+    def line(self) -> NoteInput | None:
+        """The line that is being written, if one is."""
+        return next((line for line in self.query(NoteInput) if line.writing), None)
 
     def queues_key(self, key: str) -> None:
         """Handle a key while the list of queues is open."""
@@ -123,4 +132,21 @@ class Switcher(Reader):
     def note_down(self, held: Held, note: str) -> None:
         """Make `note` the note of the item in hand, and write it down."""
         self.take(Noted(note))
-        begin(self, partial(self.desk.keep_note, held.lease, note), "note")
+        self.keep_draft(held, note)
+
+    def keep_draft(self, held: Held, note: str, after: float = 0.0) -> None:
+        """Write down what was typed of the item in hand, `after` some seconds."""
+        lease = held.lease
+        draft = Draft(
+            item_id=lease.item_id, lease_token=lease.lease_token, note=note, question=self.question
+        )
+
+        async def work() -> None:
+            await asyncio.sleep(after)
+            try:
+                await self.desk.keep_draft(draft)
+            except OSError as error:
+                self.said = f"What you type can't be saved here ({error.strerror}): send it soon."
+                self.repaint()
+
+        begin(self, work, "note")

@@ -5,23 +5,25 @@ A worker asks the desk and posts what happened; it touches no widget.
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 
-from shared.client import ClientError, Refused
-from shared.problems import ProblemCode
+import msgspec
+
+from shared.client import ClientError
 from shared.vocabulary import ReleaseReason
 from shared.wire.queue import Lease, VerdictRequest
+from tui.answers import words_of
 from tui.background import begin
-from tui.desk import SignInRefusedError, words_of
+from tui.desk import SignInRefusedError
+from tui.leases import new_key
 from tui.messages import Happened
 from tui.screens.bench import Bench
-from tui.state.events import ClaimSent, Event, GivenBack, NotRecorded, Troubled, VerdictMeant
+from tui.state.events import ClaimSent, Event, NotRecorded, TakeOverSent, Troubled, VerdictMeant
 from tui.state.hand import Send
 from tui.state.held import Held, Trouble, Why
 from tui.state.pending import RENDERER, Pending
-from tui.state.session import Claiming, Idle, Reviewing, Submitting
+from tui.state.session import Changed, Claiming, Elsewhere, Idle, Reviewing
 
 _DAY_MS = 86_400_000
 KEY_REFUSED = 77
@@ -66,9 +68,9 @@ class Workbench(Bench):
         """Take up the lease that is still mine; without one, claim or ask for a queue."""
         try:
             event = await self.desk.mine()
-        except ClientError as error:
-            event = NotRecorded(words_of(error))
-        if event is not None and not isinstance(event, NotRecorded):
+        except ClientError:
+            event = None  # a claim is answered by what is held already, or says what is wrong
+        if event is not None:
             self.take(event)
         elif self.queue_name or self._only_queue():
             self.start_claim()
@@ -84,27 +86,60 @@ class Workbench(Bench):
 
     def start_claim(self) -> None:
         """Ask for the next item of the queue."""
-        key = str(uuid.uuid4())
+        key = new_key()
         self.take(ClaimSent(key, self.desk.now()))
         if isinstance(self.session, Claiming) and self.session.claim_key == key:
             claims = self.desk.claim(self.queue_name, key)
             begin(self, partial(self._post_all, claims), "main")
 
+    def start_take_over(self) -> None:
+        """Bring the item that I hold in another terminal to this one."""
+        if isinstance(self.session, Elsewhere):
+            key = new_key()
+            self.take(TakeOverSent(key, self.desk.now()))
+            begin(self, partial(self._post_all, self.desk.take_over(key)), "main")
+
     def start_verdict(self, meant: Send) -> None:
         """Send a verdict, and ask for the next item in the same request unless pausing."""
         if not isinstance(self.session, Reviewing):
             return
-        pending = self._pending(self.session, meant)
+        self._send(self._pending(self.session, meant))
+
+    def send_again(self, changed: Changed) -> None:
+        """Send the verdict that was refused, bound to the evidence as it is now.
+
+        What was seen of it is not known any more where the item itself changed.
+        """
+        if changed.pending is None or changed.fresh is None:
+            return
+        lease, was = changed.fresh.lease, changed.old
+        same = was is not None and was.evidence.content == changed.fresh.evidence.content
+        request = changed.pending.request
+        self._send(
+            msgspec.structs.replace(
+                changed.pending,
+                request=msgspec.structs.replace(
+                    request,
+                    lease_token=lease.lease_token,
+                    evidence_hash=lease.evidence_hash,
+                    verdict_token=new_key(),
+                    seen=request.seen if same else None,
+                    claim_next=None if self.paused else new_key(),
+                    terminal=self.desk.terminal,
+                ),
+            )
+        )
+
+    def _send(self, pending: Pending) -> None:
         self.take(VerdictMeant(pending, self.desk.now()))
-        tries = self.desk.send(pending)
-        begin(self, partial(self._post_all, tries), "main")
+        begin(self, partial(self._post_all, self.desk.send(pending)), "main")
 
     def _pending(self, session: Reviewing, meant: Send) -> Pending:
         lease = session.held.lease
         dwell = round((self.desk.now() - self.shown_at) * 1000)
         request = VerdictRequest(
             lease_token=lease.lease_token,
-            verdict_token=str(uuid.uuid4()),
+            verdict_token=new_key(),
             evidence_hash=lease.evidence_hash,
             verdict=meant.verdict,
             reason=meant.reason,
@@ -112,7 +147,8 @@ class Workbench(Bench):
             seen=self.seen(),
             dwell_ms=min(max(dwell, 0), _DAY_MS),
             renderer=RENDERER,
-            claim_next=None if self.paused else str(uuid.uuid4()),
+            claim_next=None if self.paused else new_key(),
+            terminal=self.desk.terminal,
         )
         return Pending(
             item_id=lease.item_id,
@@ -123,45 +159,25 @@ class Workbench(Bench):
 
     def start_release(self, lease: Lease, reason: ReleaseReason) -> None:
         """Give the item back."""
+        self.part(lease, partial(self.desk.release, lease, reason))
+
+    def part(self, lease: Lease, deed: Callable[[], Awaitable[Event]]) -> None:
+        """Do what ends the lease; until it is answered, its end is not news."""
+        self.parting = lease.lease_token
 
         async def work() -> None:
-            self.post_message(Happened(await self.desk.release(lease, reason)))
+            self.post_message(Happened(await deed(), parted=True))
 
         begin(self, work, "main")
 
     def start_renewal(self, held: Held) -> None:
-        """Ask for more time; a refusal is said, and changes nothing else."""
+        """Ask for more time; a lease that is gone is told of as lost."""
 
         async def work() -> None:
             try:
-                event = await self.desk.renew(held)
-            except Refused as error:
-                event = _not_renewed(error)
+                event = await self.desk.fate(held.lease)
             except ClientError as error:
                 event = NotRecorded(f"Not renewed: {words_of(error)}")
             self.post_message(Happened(event))
 
         begin(self, work, "renew")
-
-    def start_look(self) -> None:
-        """Read the figures quietly."""
-
-        async def work() -> None:
-            try:
-                self.me = await self.desk.me()
-                self.live = True
-            except (ClientError, SignInRefusedError):
-                self.live = False
-            view = self.view(self.queue_name)
-            self.figures = view.figures if view is not None else self.figures
-            self.repaint()
-
-        if self.me is not None and not isinstance(self.session, Submitting):
-            begin(self, work, "look")
-
-
-def _not_renewed(error: Refused) -> Event:
-    """Say why there is no more time; an item that moved on is no longer ours to show."""
-    if error.code is ProblemCode.STALE_LEASE:
-        return GivenBack(Why.REFUSED, "This item moved on while it lay here; nothing was recorded.")
-    return NotRecorded(f"Not renewed: {words_of(error)}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
+from shared.wire.evidence import EvidenceChange
 from shared.wire.queue import DecisionPart, Lease, QueueFigures
 from tui.state.countdown import Countdown
 from tui.state.held import Held, StaleFacts, Why
@@ -16,6 +18,22 @@ class ClaimSent:
 
     claim_key: str
     at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOverSent:
+    """The person asked for the item that he holds in another terminal."""
+
+    claim_key: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class HeldElsewhere:
+    """The item that is mine is open in another terminal of mine."""
+
+    lease: Lease
+    countdown: Countdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +84,7 @@ class Recorded:
 
     decision: DecisionPart
     replayed: bool = False
-    next: Leased | NotProven | NothingFree | None = None
+    next: Leased | NotProven | NothingFree | HeldElsewhere | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +96,37 @@ class LeaseStale:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceMoved:
-    """The verdict was refused, since the evidence moved on."""
+    """The verdict was refused, since the evidence moved on; `change` is what the server says."""
 
     fresh: Held | None
+    change: EvidenceChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTold:
+    """The stream says that the evidence of this item moved on; what to is being asked."""
+
+    item_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """The lease in hand is still mine; this is what the server shows of it now."""
+
+    held: Held
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The lease with this token is mine no more, and the reason is not a deed of this terminal."""
+
+    lease_token: str
+    facts: StaleFacts
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeAsked:
+    """The person wants to see what changed in the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +169,32 @@ class GivenBack:
 
 
 @dataclass(frozen=True, slots=True)
+class ParkedAway:
+    """The item was set aside until then."""
+
+    content_id: str
+    wake_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """The person has read the dialog and goes on with the new evidence."""
 
 
+@dataclass(frozen=True, slots=True)
+class AskedTwice:
+    """The person was told what the verdict contradicts in the new evidence."""
+
+
 Event = (
-    ClaimSent | Leased | NotProven | NothingFree | Troubled | VerdictMeant | Recorded | LeaseStale
-    | EvidenceMoved | NotRecorded | LeaseRenewed | InputSeen | Noted | GivenBack | Taken
+    ClaimSent | TakeOverSent | HeldElsewhere | Leased | NotProven | NothingFree | Troubled
+    | VerdictMeant | Recorded | LeaseStale | EvidenceMoved | ChangeTold | Refreshed | Lost
+    | ChangeAsked | NotRecorded | LeaseRenewed | InputSeen | Noted | GivenBack | ParkedAway | Taken
+    | AskedTwice
 )  # fmt: skip
 
-ANSWERS = (Leased, NotProven, NothingFree, Recorded, LeaseStale, EvidenceMoved, LeaseRenewed)
+ANSWERS = (
+    HeldElsewhere, Leased, NotProven, NothingFree, Recorded, LeaseStale, EvidenceMoved, Refreshed,
+    Lost, LeaseRenewed, ParkedAway,
+)  # fmt: skip
 """The events that show that the server answers."""

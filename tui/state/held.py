@@ -19,6 +19,7 @@ class Why(StrEnum):
     PAUSED = "paused"
     RELEASED = "released"
     DISTRESS = "distress"
+    PARKED = "parked"
     REFUSED = "refused"
 
 

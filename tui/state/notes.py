@@ -20,9 +20,9 @@ class KeptNote:
 def note_of(session: Session) -> KeptNote | None:
     """Return the note that goes with the next verdict of this session, if there is one."""
     match session:
-        case Reviewing(held, note) if note:
+        case Reviewing(held, note) | Changed(fresh=held, note=note) if note and held is not None:
             return KeptNote(held.lease.item_id, held.lease.content_id, note)
-        case Submitting(pending) | Changed(pending) if pending.request.note:
+        case Submitting(pending) | Changed(pending) if pending is not None and pending.request.note:
             return KeptNote(pending.item_id, pending.content_id, pending.request.note)
         case _:
             return None

@@ -8,6 +8,7 @@ from shared.evidence import Evidence
 from shared.reasons import Reason, admitted
 from shared.vocabulary import Band, ReleaseReason, Verdict
 from tui.state.hand import SKIP, Choice, Offer
+from tui.state.session import Changed
 
 LETTERS = {
     Verdict.APPROVE: "a",
@@ -53,6 +54,20 @@ def conflict(evidence: Evidence, verdict: Verdict) -> str:
     if verdict is Verdict.REJECT and clean and not evidence.rules:
         return "every category is in its ALLOW band"
     return ""
+
+
+def can_send(changed: Changed) -> bool:
+    """Tell whether the verdict that was refused may be sent on the new evidence."""
+    if changed.pending is None or changed.fresh is None:
+        return False
+    return changed.pending.request.verdict in changed.fresh.lease.verdicts
+
+
+def contradiction(changed: Changed) -> str:
+    """Say what the refused verdict would contradict in the new evidence; empty if nothing."""
+    if changed.pending is None or changed.fresh is None:
+        return ""
+    return conflict(changed.fresh.evidence, changed.pending.request.verdict)
 
 
 def _against_approval(evidence: Evidence) -> str:

@@ -25,3 +25,5 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     item_id: str
     lease_token: str
     note: str = ""
+    question: str = ""
+    """What the producer would be asked, if the item were parked."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from shared.vocabulary import Verdict
 from shared.wire.queue import DecisionPart, QueueFigures
-from tui.clock import local_words
+from tui.clock import day_words, local_words
 from tui.state.countdown import Stage, clock_words
+from tui.state.events import ParkedAway
 from tui.state.hand import Hand, Offer
 from tui.state.held import Held, Trouble
 from tui.widgets.paint import Content, cap, fit, glue, roomiest, spread, words
@@ -125,9 +126,9 @@ def _offer(offer: Offer, ready: bool) -> list[Content]:
     return [cap(offer.letter, f"$cap on {role}"), words(f" {name} ", f"bold {role}")]
 
 
-def idle_bar(width: int, *, claim: bool = True) -> Content:
+def idle_bar(width: int, *, verb: str = "Claim") -> Content:
     """Return the bottom row when there is no item."""
-    parts = [cap("enter", "$cap on $approve"), words(" Claim  ", "bold")] if claim else []
+    parts = [cap("enter", "$cap on $approve"), words(f" {verb}  ", "bold")]
     left = glue(words(" "), *parts, cap("Q"), words(" Queues  "), cap("ctrl+q"), words(" Sign off"))
     return spread(left, glue(cap("?"), words(" Help ")), width)
 
@@ -141,8 +142,10 @@ class Receipt:
     replayed: bool = False
 
 
-def receipt_words(receipt: Receipt, now: float, width: int) -> Content:
+def receipt_words(receipt: Receipt | ParkedAway, now: float, width: int) -> Content:
     """Return the receipt; the time until it takes effect is the last to be left out."""
+    if isinstance(receipt, ParkedAway):
+        return _parked_words(receipt, width)
     decision = receipt.decision
     verdict = str(decision.verdict).upper()
     role = VERDICT_ROLES[decision.verdict]
@@ -162,6 +165,17 @@ def receipt_words(receipt: Receipt, now: float, width: int) -> Content:
         glue(done, item, why, words(f"  recorded{again}{late} · {effect}", "$muted")),
         glue(done, item, words(f"  recorded{again}{late} · {effect}", "$muted")),
         glue(done, words(f" recorded{again}{late} · {effect}", "$muted")),
+    )
+
+
+def _parked_words(parked: ParkedAway, width: int) -> Content:
+    """Return the receipt of a parking."""
+    done = glue(words(" ✓ ", "bold $approve"), words("PARKED", "bold $escalate"))
+    until = words(f"  Parked until {day_words(parked.wake_at)}", "bold")
+    early = words(", or until there is new evidence", "$muted")
+    item = words(f" {parked.content_id}", "bold")
+    return roomiest(
+        width, glue(done, item, until, early), glue(done, item, until), glue(done, until)
     )
 
 

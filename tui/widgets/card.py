@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from shared.vocabulary import ItemNow
 from shared.wire.queue import Me, QueueFigures
-from tui.clock import moment_words
 from tui.keymap import GROUPS, Binding
 from tui.safe_text import safe_text
 from tui.state.countdown import clock_words
 from tui.state.hand import Offer
-from tui.state.held import StaleFacts
+from tui.state.held import Trouble
 from tui.state.notes import KeptNote
-from tui.state.session import Changed, Stale
-from tui.widgets.bars import VERDICT_ROLES
-from tui.widgets.evidence import changed_labels, short_hash
 from tui.widgets.paint import Content, Line, cap, fit, glue, lines, marked, words
 from tui.wrap import wrap
 
@@ -22,7 +17,6 @@ _LABEL = 13
 _HELP = 34
 _NOTE, _NOTE_ROWS = 57, 8
 _KEPT_ROWS = 5
-_KEPT = "not sent; kept until you sign off; D shows it"
 """Cells and rows of a note: with these the narrowest screen still shows what to press."""
 
 
@@ -36,100 +30,39 @@ class Card(Line):
     }
     """
 
-    def draw(self, title: Content, rows: list[Content]) -> None:
-        """Show the card, at a size that fits its rows and the screen."""
-        room = self.app.size
-        width = min(_WIDEST, room.width - 4, max(row.cell_length for row in rows) + 6)
-        height = min(len(rows) + 4, room.height - 2)
+    def draw(
+        self, title: Content, rows: list[Content], foot: list[Content] | None = None, top: int = 0
+    ) -> int:
+        """Show the card at a size that fits its rows and the screen; return the last useful `top`.
+
+        Of rows that don't fit, those from `top` on are shown; `foot` always is.
+        """
+        foot, room = foot or [], self.app.size
+        longest = max(row.cell_length for row in [*rows, *foot])
+        width = min(self.text_width + 6, longest + 6)
+        height = min(len(rows) + len(foot) + 4, room.height - 2)
         self.styles.width, self.styles.height = width, height
         self.caption(title)
-        self.show(lines(fit(row, width - 6) for row in rows[: height - 4]))
+        space = height - 4 - len(foot)
+        shown, last = rows, 0
+        if space < len(rows):
+            last = len(rows) - (space - 1)
+            top = min(top, last)
+            below = last - top
+            more = f"↓ {below} more rows: j" if below else f"↑ {top} rows above: k"
+            shown = [*rows[top : top + space - 1], words(more, "$review")]
+        self.show(lines(fit(row, width - 6) for row in [*shown, *foot]))
         self.display = True
+        return last
+
+    @property
+    def text_width(self) -> int:
+        """Cells for a row of the widest card."""
+        return min(_WIDEST, self.app.size.width - 4) - 6
 
     def hide(self) -> None:
         """Take the card away."""
         self.display = False
-
-
-_NOW = {
-    ItemNow.FREE: "waiting again; nobody has it",
-    ItemNow.LEASED: "with somebody else",
-    ItemNow.RESOLVED: "decided already",
-    ItemNow.MOVED: "in another queue",
-    ItemNow.ESCALATED: "escalated",
-    ItemNow.WITHDRAWN: "withdrawn by whoever sent it",
-    ItemNow.TAKEN_BACK: "taken back by a lead",
-    ItemNow.PARKED: "parked until later",
-}
-
-
-def stale_card(stale: Stale) -> tuple[Content, list[Content]]:
-    """Say what is true, what is kept, and what can be done now."""
-    sent, facts = stale.pending.request, stale.facts
-    rows = [
-        words("Your lease ended, and the item moved on before your verdict came."),
-        words("It overwrote nothing. The content is as if you had not sent it.", "$muted"),
-        words(""),
-        _fact(
-            "You sent",
-            glue(words(str(sent.verdict).upper(), _role(stale)), words(f" {sent.reason}")),
-        ),
-        _fact("Item", words(stale.pending.content_id)),
-        _fact("It is now", words(_now_words(facts))),
-    ]
-    if sent.note:
-        rows += _note(sent.note, "Your note")
-        rows.append(_fact("Kept", words(_KEPT, "$muted")))
-    rows += [words(""), _key("enter", "next item")]
-    return words("Not recorded: this item moved on", "bold"), rows
-
-
-def _now_words(facts: StaleFacts) -> str:
-    """Return one phrase for where the item is now, with whom and since when, as far as told."""
-    known = _NOW.get(ItemNow(facts.now), facts.now) if facts.now in set(ItemNow) else facts.now
-    if facts.holder and facts.now == ItemNow.LEASED:
-        known = f"with {facts.holder}"
-    return f"{known} (since {moment_words(facts.since)})" if facts.since else known
-
-
-def changed_card(changed: Changed) -> tuple[Content, list[Content]]:
-    """Say what changed in the evidence while the person was reading."""
-    sent = changed.pending.request
-    role = f"bold {VERDICT_ROLES[sent.verdict]}"
-    rows = [
-        words("It changed while you were reading: you judged what no longer holds."),
-        words(""),
-        _fact("You sent", glue(words(str(sent.verdict).upper(), role), words(f" {sent.reason}"))),
-    ]
-    if sent.note:
-        kept = "kept, and goes with your next verdict" if changed.fresh is not None else _KEPT
-        rows.append(_fact("Your note", words(kept)))
-    rows += _difference(changed)
-    again = "look at it as it is now" if changed.fresh is not None else "next item"
-    rows += [words(""), _key("enter", again)]
-    return words("Not recorded: the evidence changed", "bold"), rows
-
-
-def _difference(changed: Changed) -> list[Content]:
-    if changed.fresh is None:
-        return [_fact("It is now", words("no longer yours, or out of reach at the moment"))]
-    new = changed.fresh
-    was = changed.old.lease.evidence_hash if changed.old is not None else sent_hash(changed)
-    rows = [_fact("Evidence", words(f"{short_hash(was)} → {short_hash(new.lease.evidence_hash)}"))]
-    if changed.old is None:
-        return rows
-    old = changed.old.evidence
-    if old.content != new.evidence.content:
-        rows.append(_fact("Content", words("another than before: read it again", "bold $review")))
-    rows += [_fact("Changed", words(text)) for text in changed_labels(old, new.evidence)]
-    if old.rules != new.evidence.rules:
-        rows.append(_fact("Rules", words(f"{len(old.rules)} → {len(new.evidence.rules)} fired")))
-    return rows
-
-
-def sent_hash(changed: Changed) -> str:
-    """Return the hash that the refused verdict was bound to."""
-    return changed.pending.request.evidence_hash
 
 
 def kept_card(
@@ -145,18 +78,20 @@ def kept_card(
         )
         for place, note in list(enumerate(kept))[first : first + _KEPT_ROWS]
     ]
-    rows += [words(""), *_note(kept[highlight].text, "Not sent"), words("")]
+    rows += [words(""), *note_rows(kept[highlight].text, "Not sent"), words("")]
     if in_hand:
-        rows.append(_key("1-9", "or ↑↓ and enter: take it over into this item's note"))
+        rows.append(key_row("1-9", "or ↑↓ and enter: take it over into this item's note"))
     else:
         rows.append(words("Claim an item to take a note over into it.", "$review"))
-    rows.append(_key("esc", "back; kept until you sign off, in memory alone"))
+    rows.append(key_row("esc", "back; kept until you sign off, in memory alone"))
     return words("Kept notes", "bold"), rows
 
 
-def queues_card(me: Me, highlight: int, holding: str) -> tuple[Content, list[Content]]:
-    """List the queues I may work in, with what waits in each."""
-    rows = []
+def queues_card(
+    me: Me, highlight: int, holding: str, old: Content | None = None
+) -> tuple[Content, list[Content]]:
+    """List the queues I may work in, with what waits in each; `old` says why that is not now."""
+    rows = [old, words("")] if old is not None else []
     if holding:
         rows += [words(f"Switching gives {holding} back undecided.", "$review"), words("")]
     for place, view in enumerate(me.queues):
@@ -171,8 +106,16 @@ def queues_card(me: Me, highlight: int, holding: str) -> tuple[Content, list[Con
         )
     if not me.queues:
         rows.append(words("This key may not work in any queue. Ask a lead for one.", "$review"))
-    rows += [words(""), _key("1-9", "or ↑↓ and enter: work there"), _key("esc", "back")]
+    rows += [words(""), key_row("1-9", "or ↑↓ and enter: work there"), key_row("esc", "back")]
     return words("Queues", "bold"), rows
+
+
+def old_figures(trouble: Trouble | None, now: float) -> Content | None:
+    """Say since when the figures could not be read, and why; None if they are as they are."""
+    if trouble is None:
+        return None
+    since = clock_words(max(now - trouble.since, 0))
+    return words(f"✕ The figures could not be read for {since}: {trouble.words}", "bold $reject")
 
 
 def depth(figures: QueueFigures) -> str:
@@ -212,15 +155,12 @@ def _help_row(key: str, title: str) -> Content:
     return glue(fit(words(key, "bold"), 7), words(title))
 
 
-def _role(stale: Stale) -> str:
-    return f"bold {VERDICT_ROLES[stale.pending.request.verdict]}"
-
-
-def _fact(name: str, value: Content) -> Content:
+def fact(name: str, value: Content) -> Content:
+    """Return a name and what is to be said of it."""
     return glue(fit(words(name, "$muted"), _LABEL), value)
 
 
-def _note(text: str, name: str) -> list[Content]:
+def note_rows(text: str, name: str) -> list[Content]:
     """Return an unsent note in rows: whole if they are few enough."""
     safe = safe_text(f"“{text}”", lines=False)
     spans = list(wrap(safe.plain, _NOTE))
@@ -228,8 +168,9 @@ def _note(text: str, name: str) -> list[Content]:
     rows = [marked(safe, start, end) for start, end in kept]
     if len(kept) < len(spans):
         rows.append(words(f"… and {len(safe.plain) - kept[-1][1]} more characters", "$review"))
-    return [_fact("" if place else name, row) for place, row in enumerate(rows)]
+    return [fact("" if place else name, row) for place, row in enumerate(rows)]
 
 
-def _key(key: str, title: str) -> Content:
+def key_row(key: str, title: str) -> Content:
+    """Return a key and what it does."""
     return glue(fit(cap(key), _LABEL), words(title))

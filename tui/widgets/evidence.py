@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from shared.evidence import Evidence, ShownRuleHit
+from shared.evidence import ShownRuleHit
 from shared.vocabulary import ItemSource
 from shared.wire.queue import Lease
 from tui.safe_text import safe_text
@@ -159,6 +159,17 @@ def decided_by(held: Held, width: int) -> Rows:
     )  # fmt: skip
 
 
+def attachments(held: Held, width: int) -> Rows:
+    """List the attachments by the ends of their digests."""
+    digests = held.evidence.attachments
+    if not digests:
+        return
+    yield rule(f"Attachments: {len(digests)}", width)
+    for row in range(0, len(digests), 2):
+        shown = (words(f"{short_hash(digest)}  ", "bold") for digest in digests[row : row + 2])
+        yield fit(glue(*shown, words("f saves them", "$muted") if row == 0 else words("")), width)
+
+
 def lease_rows(held: Held, width: int) -> Rows:
     """Say which lease this is, and how near the item is to escalation."""
     lease = held.lease
@@ -173,29 +184,15 @@ def lease_rows(held: Held, width: int) -> Rows:
         yield from _wrapped(f"here by: {lease.source}, round {lease.round}", width, "$muted")
 
 
-ALL = (labels, legend, explanation, rules, author, decided_by, lease_rows)
-COMPACT = (explanation, labels, rules, author, decided_by, lease_rows, legend)
-WHY = (labels, legend, explanation, rules)
+ALL = (labels, legend, explanation, rules, attachments, author, decided_by, lease_rows)
+COMPACT = (explanation, labels, rules, attachments, author, decided_by, lease_rows, legend)
+WHY = (labels, legend, explanation, rules, attachments)
 CONTEXT = (author, decided_by, lease_rows)
 
 
 def short_hash(digest: str) -> str:
     """Return the ends of a hash."""
     return f"{digest[:4]}…{digest[-4:]}"
-
-
-def changed_labels(old: Evidence, new: Evidence) -> list[str]:
-    """Return one line a category whose score or band is another now."""
-    before = {label.category: label for label in old.labels}
-    changed = []
-    for label in strictest_first(new.labels):
-        was = before.get(label.category)
-        if was is None or (was.score, was.band) != (label.score, label.band):
-            old_words = "new" if was is None else f"{score_words(was.score)} {was.band}"
-            changed.append(
-                f"{label.category}: {old_words} → {score_words(label.score)} {label.band}"
-            )
-    return changed
 
 
 def _short(number: int) -> str:

@@ -1,18 +1,31 @@
-"""One line to write a note in."""
+"""One line to write in: a note, a question to the producer, or a time."""
 
 from __future__ import annotations
 
 from textual import events
 from textual.widgets import Input
 
+from shared.wire.item import QUESTION_LIMIT
 from shared.wire.queue import NOTE_LIMIT
-from tui.messages import NoteDropped, NoteSaved
+from tui.messages import LineDropped, LineSaved, Purpose
 from tui.safe_text import safe_line
-from tui.widgets.paint import words
+from tui.widgets.paint import Content, words
+
+_TITLES = {
+    Purpose.NOTE: "Note: goes with your verdict, seen by leads and auditors",
+    Purpose.QUESTION: "Question: the producer reads it, so name no colleague",
+    Purpose.TIME: "Park until: 2026-12-24 14:00, 14:00, 3d, 2h",
+}
+_LIMITS = {Purpose.NOTE: NOTE_LIMIT, Purpose.QUESTION: QUESTION_LIMIT, Purpose.TIME: 40}
+_KEYS = {
+    Purpose.NOTE: "enter keeps · esc leaves",
+    Purpose.QUESTION: "enter parks and sends it · esc back, kept",
+    Purpose.TIME: "enter parks · esc back",
+}
 
 
 class NoteInput(Input):
-    """Takes a note; enter keeps it, escape leaves it as it was.
+    """Takes a line; enter keeps it, escape leaves off.
 
     What is pasted or typed is made safe before it is shown, as everything else is.
     """
@@ -26,16 +39,25 @@ class NoteInput(Input):
 
     def __init__(self) -> None:
         super().__init__(id="note", max_length=NOTE_LIMIT, select_on_focus=False)
-        self.border_title = words("Note: goes with your verdict, seen by leads and auditors")
-        self.border_subtitle = words("enter keeps · esc leaves")
+        self.purpose = Purpose.NOTE
 
     def validate_value(self, value: str) -> str:
         """Make safe what was typed or pasted."""
-        return safe_line(value)[:NOTE_LIMIT]
+        return safe_line(value)[: _LIMITS[self.purpose]]
 
-    def open(self, note: str) -> None:
-        """Begin writing."""
-        self.value = note
+    @property
+    def writing(self) -> bool:
+        """Whether somebody is writing."""
+        return self.display
+
+    def open(self, text: str, purpose: Purpose = Purpose.NOTE, wrong: str = "") -> None:
+        """Begin writing; `wrong` says what was the matter with the last answer."""
+        self.purpose = purpose
+        self.max_length = _LIMITS[purpose]
+        self.border_title = _caption(_TITLES[purpose], "")
+        self.border_subtitle = _caption(wrong or _KEYS[purpose], "$review" if wrong else "")
+        self.value = text
+        self.cursor_position = len(self.value)
         self.display = True
         self.focus()
 
@@ -45,10 +67,10 @@ class NoteInput(Input):
         self.screen.set_focus(None)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep the note."""
+        """Keep the line."""
         event.stop()
         self.close()
-        self.post_message(NoteSaved(self.value.strip()))
+        self.post_message(LineSaved(self.purpose, self.value.strip()))
 
     def on_key(self, event: events.Key) -> None:
         """Leave off with escape."""
@@ -56,4 +78,8 @@ class NoteInput(Input):
             event.stop()
             event.prevent_default()
             self.close()
-            self.post_message(NoteDropped())
+            self.post_message(LineDropped(self.purpose))
+
+
+def _caption(text: str, style: str) -> Content:
+    return words(text, style)

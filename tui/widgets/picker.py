@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from shared.vocabulary import Verdict
+from shared.vocabulary import ParkReason, Verdict
 from tui.state.hand import Choice, Picker
+from tui.state.parking import REASONS, TIMES, Form, Step
 from tui.widgets.bars import VERDICT_ROLES
 from tui.widgets.paint import Content, Line, cap, fit, glue, lines, words
 
@@ -41,6 +42,28 @@ class PickerView(Line):
         )
         width = max(self.app.size.width - 4, 20)
         self.show(lines([*_rows(picker, width), _last_row(picker, width)]))
+
+    def draw_form(self, form: Form, content_id: str) -> None:
+        """Show the form by which an item is parked."""
+        self.display = True
+        self.styles.border = ("tall", self.app.theme_variables["escalate"])
+        asked = "why?" if form.step is Step.REASON else "until when?"
+        self.caption(
+            glue(words("PARK", "bold $escalate"), words(f"  {content_id}: {asked}")),
+            words(_form_keys(form)),
+        )
+        titles = [title for _, title in REASONS] if form.step is Step.REASON else TIMES
+        rows = [glue(cap(str(place + 1)), words(f" {title}")) for place, title in enumerate(titles)]
+        said = form.words or "The lease ends; the time it is parked does not count as waiting."
+        rows += [words("")] * (ROWS - len(rows)) + [words(said, "$muted")]
+        self.show(lines(fit(row, max(self.app.size.width - 4, 20)) for row in rows))
+
+
+def _form_keys(form: Form) -> str:
+    if form.step is Step.REASON:
+        return "1-3 · esc back"
+    asks = form.reason is ParkReason.AWAIT_PRODUCER
+    return "1-6, then the question · esc back" if asks else "1-5 parks · 6 asks · esc back"
 
 
 def _rows(picker: Picker, width: int) -> list[Content]:
