@@ -46,9 +46,9 @@ async def park(
 ) -> Parked:
     """Set aside what `who` holds; a repetition with the same token is answered like the first.
 
-    Raises NotFound, Forbidden, InvalidField for a time that is past or too far away, and StaleLease
-    for a token that is not the fence any more, or a lease that has run out: it must be renewed
-    first.
+    Raises NotFound, Forbidden, Busy, InvalidField for a time that is past or too far away, and
+    StaleLease for a token that is not the fence any more, or a lease that has run out: it must be
+    renewed first.
     """
     item_pk, token = item_key(item_id), UUID(request.lease_token)
     async with db.transaction() as conn:
@@ -58,7 +58,7 @@ async def park(
         if held is None or held.owner != who.principal_id:
             return Parked(item_id=item_id, wake_at=await _parked_before(conn, who, item_pk, token))
         queue = queue_of_item(policy, who, held.queue)
-        wake_at = _wake_at(policy.queues[queue], held, request.until)
+        wake_at = _wake_at(policy.queues[queue], held.now, request.until)
         await _set_aside(conn, who, item_pk, held, request, wake_at)
     # Nobody could have claimed it before either; but leads count what is held and what is parked.
     for news in depth(who.tenant_id, held.queue):
@@ -80,11 +80,11 @@ async def _parked_before(conn: Connection, who: Identity, item_pk: int, token: U
     return before.expires_at
 
 
-def _wake_at(terms: Queue, held: ParkableRow, until: datetime | None) -> datetime:
-    latest = held.now + timedelta(milliseconds=terms.max_park_ms)
+def _wake_at(terms: Queue, now: datetime, until: datetime | None) -> datetime:
+    latest = now + timedelta(milliseconds=terms.max_park_ms)
     if until is None:
         return latest
-    if not held.now < until <= latest:
+    if not now < until <= latest:
         raise InvalidField(f"a time to come, until {utc_text(latest)}", field="until")
     return until
 
