@@ -35,12 +35,12 @@ kept AS MATERIALIZED (
 candidates AS MATERIALIZED (
   SELECT queue, item_id AS id FROM kept WHERE item_id IS NOT NULL
   UNION
-  SELECT k.queue, i.id FROM kept k JOIN item i ON i.content_id = k.content_id WHERE i.state = 'queued'),
+  SELECT k.queue, i.id FROM kept k CROSS JOIN LATERAL (SELECT id, state FROM item WHERE content_id = k.content_id OFFSET 0) i WHERE i.state = 'queued'),
 nobodys AS MATERIALIZED (
   SELECT c.queue, count(*) AS items
-  FROM t, candidates c JOIN item i ON i.id = c.id AND i.tenant_id = :tenant_id AND i.queue = c.queue AND i.state = 'queued' AND NOT i.abandoned
-  WHERE NOT EXISTS (SELECT FROM staff s WHERE s.queue = c.queue AND NOT EXISTS (
-    SELECT FROM exclusion e WHERE e.principal_id = s.id AND (e.item_id = i.id OR e.content_id = i.content_id) AND (e.until IS NULL OR e.until > t.now)))
+  FROM t, candidates c CROSS JOIN LATERAL (SELECT * FROM item WHERE id = c.id OFFSET 0) i
+  WHERE i.tenant_id = :tenant_id AND i.queue = c.queue AND i.state = 'queued' AND NOT i.abandoned AND NOT EXISTS (SELECT FROM staff s WHERE s.queue = c.queue AND NOT EXISTS (
+    SELECT FROM exclusion e WHERE e.principal_id = s.id AND (e.item_id = i.id OR e.content_id = i.content_id) AND (e.until IS NULL OR e.until > t.now) OFFSET 0))
   GROUP BY c.queue)
 SELECT q.name::text AS queue, (SELECT count(*) FROM staff s WHERE s.queue = q.name) AS present,
   CASE WHEN EXISTS (SELECT FROM staff s WHERE s.queue = q.name) THEN coalesce((SELECT n.items FROM nobodys n WHERE n.queue = q.name), 0)

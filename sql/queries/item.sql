@@ -1,6 +1,7 @@
 -- Items as leads meet them: locked together with their contents, listed page by page, and the history of their leases.
 -- A list walks the index that its figure is counted from. `after` is where the last page ended (NULL: the first page), by
 -- the columns that the list is ordered by, so that what comes and goes meanwhile moves nothing else in or out of a page.
+-- OFFSET 0 keeps a look-up by key a look-up by key, whatever was measured: each is for the few rows of a page.
 
 -- name: lock_items(tenant_id, item_ids)
 -- Lock items of one tenant, ids ascending, and read what a lead's deed is judged by.
@@ -48,39 +49,48 @@ WHERE n.id = a.id;
 
 -- name: list_waiting(tenant_id, queue, rank, item_id, limit)
 -- List what waits in the order in which it is served: what a claim walks.
-WITH t AS MATERIALIZED (SELECT clock() AS now)
-SELECT i.id AS item_pk, n.content_id, i.queue::text AS queue, i.round, i.source, i.state, i.rank, i.severity,
+WITH t AS MATERIALIZED (SELECT clock() AS now),
+page AS MATERIALIZED (
+  SELECT * FROM item i
+  WHERE i.tenant_id = :tenant_id AND i.queue = :queue AND i.state = 'queued' AND NOT i.abandoned
+    AND i.rank <= coalesce(:rank::float8, 'Infinity') AND (i.rank < coalesce(:rank::float8, 'Infinity') OR i.id > :item_id::bigint)
+  ORDER BY i.rank DESC, i.id LIMIT :limit)
+SELECT i.id AS item_pk, (SELECT n.content_id FROM content n WHERE n.id = i.content_id) AS content_id, i.queue::text AS queue, i.round, i.source, i.state, i.rank, i.severity,
   (extract(epoch FROM t.now - i.first_enqueued_at) * 1000)::bigint AS age_ms, (extract(epoch FROM t.now - i.sla_from) * 1000)::bigint AS sla_age_ms,
-  i.lease_count, cardinality(i.left_by) AS left_by, i.lease_epoch, p.name AS holder, i.leased_at AS since, NULL::bigint AS ends_in_ms,
+  i.lease_count, cardinality(i.left_by) AS left_by, i.lease_epoch, (SELECT p.name FROM principal p WHERE p.id = i.owner) AS holder, i.leased_at AS since, NULL::bigint AS ends_in_ms,
   i.stuck_at IS NOT NULL AS stuck, i.abandoned, NULL::timestamptz AS key
-FROM item i CROSS JOIN t JOIN content n ON n.id = i.content_id LEFT JOIN principal p ON p.id = i.owner
-WHERE i.tenant_id = :tenant_id AND i.queue = :queue AND i.state = 'queued' AND NOT i.abandoned
-  AND i.rank <= coalesce(:rank::float8, 'Infinity') AND (i.rank < coalesce(:rank::float8, 'Infinity') OR i.id > :item_id::bigint)
-ORDER BY i.rank DESC, i.id LIMIT :limit;
+FROM page i CROSS JOIN t
+ORDER BY i.rank DESC, i.id;
 
 -- name: list_held(tenant_id, queue, at, item_id, limit)
 -- List what is leased, the lease that ends next first; one that has run out is still somebody's until it is given back.
-WITH t AS MATERIALIZED (SELECT clock() AS now)
-SELECT i.id AS item_pk, n.content_id, i.queue::text AS queue, i.round, i.source, i.state, i.rank, i.severity,
+WITH t AS MATERIALIZED (SELECT clock() AS now),
+page AS MATERIALIZED (
+  SELECT * FROM item i
+  WHERE i.tenant_id = :tenant_id AND i.queue = :queue AND i.state = 'leased'
+    AND i.lease_expires >= coalesce(:at::timestamptz, '-infinity') AND (i.lease_expires > coalesce(:at::timestamptz, '-infinity') OR i.id > :item_id::bigint)
+  ORDER BY i.lease_expires, i.id LIMIT :limit)
+SELECT i.id AS item_pk, (SELECT n.content_id FROM content n WHERE n.id = i.content_id) AS content_id, i.queue::text AS queue, i.round, i.source, i.state, i.rank, i.severity,
   (extract(epoch FROM t.now - i.first_enqueued_at) * 1000)::bigint AS age_ms, (extract(epoch FROM t.now - i.sla_from) * 1000)::bigint AS sla_age_ms,
-  i.lease_count, cardinality(i.left_by) AS left_by, i.lease_epoch, p.name AS holder, i.leased_at AS since,
+  i.lease_count, cardinality(i.left_by) AS left_by, i.lease_epoch, (SELECT p.name FROM principal p WHERE p.id = i.owner) AS holder, i.leased_at AS since,
   (extract(epoch FROM i.lease_expires - t.now) * 1000)::bigint AS ends_in_ms, i.stuck_at IS NOT NULL AS stuck, i.abandoned, i.lease_expires AS key
-FROM item i CROSS JOIN t JOIN content n ON n.id = i.content_id LEFT JOIN principal p ON p.id = i.owner
-WHERE i.tenant_id = :tenant_id AND i.queue = :queue AND i.state = 'leased'
-  AND i.lease_expires >= coalesce(:at::timestamptz, '-infinity') AND (i.lease_expires > coalesce(:at::timestamptz, '-infinity') OR i.id > :item_id::bigint)
-ORDER BY i.lease_expires, i.id LIMIT :limit;
+FROM page i CROSS JOIN t
+ORDER BY i.lease_expires, i.id;
 
 -- name: list_parked(tenant_id, queue, at, item_id, limit)
 -- List what is parked, what wakes next first.
-WITH t AS MATERIALIZED (SELECT clock() AS now)
-SELECT i.id AS item_pk, n.content_id, i.queue::text AS queue, i.round, i.source, i.state, i.rank, i.severity,
+WITH t AS MATERIALIZED (SELECT clock() AS now),
+page AS MATERIALIZED (
+  SELECT * FROM item i
+  WHERE i.tenant_id = :tenant_id AND i.queue = :queue AND i.state = 'parked'
+    AND i.wake_at >= coalesce(:at::timestamptz, '-infinity') AND (i.wake_at > coalesce(:at::timestamptz, '-infinity') OR i.id > :item_id::bigint)
+  ORDER BY i.wake_at, i.id LIMIT :limit)
+SELECT i.id AS item_pk, (SELECT n.content_id FROM content n WHERE n.id = i.content_id) AS content_id, i.queue::text AS queue, i.round, i.source, i.state, i.rank, i.severity,
   (extract(epoch FROM t.now - i.first_enqueued_at) * 1000)::bigint AS age_ms, (extract(epoch FROM i.parked_at - i.sla_from) * 1000)::bigint AS sla_age_ms,
   i.lease_count, cardinality(i.left_by) AS left_by, i.lease_epoch, NULL::text AS holder, i.parked_at AS since,
   (extract(epoch FROM i.wake_at - t.now) * 1000)::bigint AS ends_in_ms, i.stuck_at IS NOT NULL AS stuck, i.abandoned, i.wake_at AS key
-FROM item i CROSS JOIN t JOIN content n ON n.id = i.content_id
-WHERE i.tenant_id = :tenant_id AND i.queue = :queue AND i.state = 'parked'
-  AND i.wake_at >= coalesce(:at::timestamptz, '-infinity') AND (i.wake_at > coalesce(:at::timestamptz, '-infinity') OR i.id > :item_id::bigint)
-ORDER BY i.wake_at, i.id LIMIT :limit;
+FROM page i CROSS JOIN t
+ORDER BY i.wake_at, i.id;
 
 -- name: list_stuck(tenant_id, queue, item_id, limit)
 -- List what enough different people left undecided: stuck where nothing escalates further, or about to be moved.
@@ -88,14 +98,15 @@ WITH t AS MATERIALIZED (SELECT clock() AS now),
 left_behind AS MATERIALIZED (
   SELECT s.id FROM item s WHERE s.tenant_id = :tenant_id AND s.queue = :queue AND s.stuck_at IS NOT NULL AND s.state <> 'resolved' AND s.id > :item_id::bigint
   UNION
-  SELECT s.id FROM item s WHERE s.tenant_id = :tenant_id AND s.queue = :queue AND s.state = 'queued' AND s.abandoned AND s.id > :item_id::bigint
+  SELECT s.id FROM (SELECT id, tenant_id, queue FROM item WHERE state = 'queued' AND abandoned AND id > :item_id::bigint OFFSET 0) s
+  WHERE s.tenant_id = :tenant_id AND s.queue = :queue
   ORDER BY id LIMIT :limit)
-SELECT i.id AS item_pk, n.content_id, i.queue::text AS queue, i.round, i.source, i.state, i.rank, i.severity,
+SELECT i.id AS item_pk, (SELECT n.content_id FROM content n WHERE n.id = i.content_id) AS content_id, i.queue::text AS queue, i.round, i.source, i.state, i.rank, i.severity,
   (extract(epoch FROM t.now - i.first_enqueued_at) * 1000)::bigint AS age_ms,
   (extract(epoch FROM coalesce(i.parked_at, t.now) - i.sla_from) * 1000)::bigint AS sla_age_ms,
-  i.lease_count, cardinality(i.left_by) AS left_by, i.lease_epoch, p.name AS holder, coalesce(i.parked_at, i.leased_at) AS since,
+  i.lease_count, cardinality(i.left_by) AS left_by, i.lease_epoch, (SELECT p.name FROM principal p WHERE p.id = i.owner) AS holder, coalesce(i.parked_at, i.leased_at) AS since,
   (extract(epoch FROM coalesce(i.lease_expires, i.wake_at) - t.now) * 1000)::bigint AS ends_in_ms, i.stuck_at IS NOT NULL AS stuck, i.abandoned, NULL::timestamptz AS key
-FROM left_behind b JOIN item i ON i.id = b.id CROSS JOIN t JOIN content n ON n.id = i.content_id LEFT JOIN principal p ON p.id = i.owner
+FROM left_behind b CROSS JOIN LATERAL (SELECT * FROM item WHERE id = b.id OFFSET 0) i CROSS JOIN t
 ORDER BY i.id;
 
 -- name: list_unclaimable(tenant_id, queue, principal_id, present_within, rank, item_id, limit)
@@ -117,16 +128,16 @@ candidates AS MATERIALIZED (
   UNION
   SELECT item_id FROM kept WHERE item_id IS NOT NULL
   UNION
-  SELECT i.id FROM kept k JOIN item i ON i.content_id = k.content_id WHERE i.state = 'queued')
-SELECT i.id AS item_pk, n.content_id, i.queue::text AS queue, i.round, i.source, i.state, i.rank, i.severity,
+  SELECT i.id FROM kept k CROSS JOIN LATERAL (SELECT id, state FROM item WHERE content_id = k.content_id OFFSET 0) i WHERE i.state = 'queued')
+SELECT i.id AS item_pk, (SELECT n.content_id FROM content n WHERE n.id = i.content_id) AS content_id, i.queue::text AS queue, i.round, i.source, i.state, i.rank, i.severity,
   (extract(epoch FROM t.now - i.first_enqueued_at) * 1000)::bigint AS age_ms, (extract(epoch FROM t.now - i.sla_from) * 1000)::bigint AS sla_age_ms,
-  i.lease_count, cardinality(i.left_by) AS left_by, i.lease_epoch, p.name AS holder, i.leased_at AS since, NULL::bigint AS ends_in_ms,
+  i.lease_count, cardinality(i.left_by) AS left_by, i.lease_epoch, (SELECT p.name FROM principal p WHERE p.id = i.owner) AS holder, i.leased_at AS since, NULL::bigint AS ends_in_ms,
   i.stuck_at IS NOT NULL AS stuck, i.abandoned, NULL::timestamptz AS key
-FROM candidates c JOIN item i ON i.id = c.id CROSS JOIN t JOIN content n ON n.id = i.content_id LEFT JOIN principal p ON p.id = i.owner
+FROM candidates c CROSS JOIN LATERAL (SELECT * FROM item WHERE id = c.id OFFSET 0) i CROSS JOIN t
 WHERE i.tenant_id = :tenant_id AND i.queue = :queue AND i.state = 'queued' AND NOT i.abandoned
   AND i.rank <= coalesce(:rank::float8, 'Infinity') AND (i.rank < coalesce(:rank::float8, 'Infinity') OR i.id > :item_id::bigint)
   AND NOT EXISTS (SELECT FROM present s WHERE NOT EXISTS (
-    SELECT FROM exclusion e WHERE e.principal_id = s.id AND (e.item_id = i.id OR e.content_id = i.content_id) AND (e.until IS NULL OR e.until > t.now)))
+    SELECT FROM exclusion e WHERE e.principal_id = s.id AND (e.item_id = i.id OR e.content_id = i.content_id) AND (e.until IS NULL OR e.until > t.now) OFFSET 0))
 ORDER BY i.rank DESC, i.id LIMIT :limit;
 
 -- name: find_item(tenant_id, item_id)^

@@ -5,7 +5,7 @@
 WITH ended AS (
   INSERT INTO lease_log (item_id, lease_epoch, happening, principal_id, by_principal)
   SELECT id, lease_epoch, 'withdraw', owner, :by_principal FROM item
-  WHERE tenant_id = :tenant_id AND id = ANY (:item_ids::bigint[]) AND state <> 'resolved' AND owner IS NOT NULL)
+  WHERE tenant_id = :tenant_id AND id = ANY (:item_ids::bigint[]) AND state <> 'resolved' AND num_nonnulls(owner) = 1)
 UPDATE item SET state = 'resolved', resolution = 'withdrawn', resolved_at = :now,
   lease_epoch = lease_epoch + CASE WHEN owner IS NULL THEN 0 ELSE 1 END,
   owner = NULL, fence_token = NULL, claim_key = NULL, terminal = NULL, leased_at = NULL, lease_expires = NULL,
