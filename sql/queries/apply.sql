@@ -47,7 +47,7 @@ SELECT * FROM unnest(:decision_ids::bigint[], :content_ids::bigint[], :kinds::te
 -- Give an escalated item its next round, which shows the newest evidence, boosted, first enqueued when its first round was, in the escalation queue of its queue, or of what took its queue's place.
 INSERT INTO item (tenant_id, content_id, queue, round, source, severity, base, rank, first_enqueued_at, sla_from, evidence_revision, escalated_at)
 SELECT i.tenant_id, i.content_id, coalesce(q.escalation_queue, q.name), i.round + 1, :source, i.severity,
-  i.base + q.escalation_boost, i.rank + q.escalation_boost, i.first_enqueued_at, i.sla_from,
+  i.base + q.escalation_boost, i.rank + q.escalation_boost, i.first_enqueued_at, coalesce(i.sla_from, i.first_enqueued_at),
   (SELECT max(e.revision) FROM evidence e WHERE e.content_id = i.content_id), clock()
 FROM item i JOIN queue own ON own.tenant_id = i.tenant_id AND own.name = i.queue
 JOIN queue q ON q.tenant_id = own.tenant_id AND q.name = coalesce(own.successor, own.name)

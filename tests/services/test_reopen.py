@@ -177,6 +177,17 @@ async def test_a_verdict_that_is_about_to_take_effect_comes_first(desk: Desk) ->
         await again(desk, lead)
 
 
+async def test_what_was_resolved_before_there_was_an_sla_clock_still_escalates(desk: Desk) -> None:
+    ana = await desk.person("ana")
+    await desk.item()
+    await desk.decide(ana, await desk.lease(ana), Verdict.ESCALATE)
+    await desk.admin.execute("SET session_replication_role = replica")
+    await desk.admin.execute("UPDATE item SET sla_from = NULL")
+    await desk.admin.execute("SET session_replication_role = origin")
+    assert await desk.apply_all() == 1
+    assert await desk.value("SELECT sla_from = first_enqueued_at FROM item WHERE round = 2")
+
+
 async def test_an_appeal_has_the_last_word(desk: Desk) -> None:
     await decided(desk)
     await desk.admin.execute("SET session_replication_role = replica")
