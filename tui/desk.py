@@ -111,7 +111,7 @@ class Desk(LeaseDesk):
     async def _settled(self, pending: Pending) -> None:
         token = pending.request.verdict_token
         await asyncio.to_thread(self.journal.drop_verdict, token)
-        await asyncio.to_thread(self.journal.drop_note)
+        await self.drop_draft()
 
     async def _refused(self, error: ClientError) -> Event | None:
         """Return what a refusal settles, or None if the outcome stays unknown."""

@@ -61,6 +61,8 @@ class LeaseDesk:
         self.now = now
         self.terminal = terminal
         self._sleep = sleep
+        self._paper = asyncio.Lock()
+        """Held while the draft is written or forgotten: the later of the two has the last word."""
 
     def live(self) -> AsyncIterator[LiveEvent]:
         """Yield where to look again, for ever. Raises Refused if this key may not listen."""
@@ -138,11 +140,14 @@ class LeaseDesk:
                 return NotRecorded(f"Not given back: {words_of(error)}")
         except ClientError as error:
             return NotRecorded(f"Not given back: {words_of(error)}; it runs out by itself")
-        await asyncio.to_thread(self.journal.drop_note)
+        await self.drop_draft()
         return GivenBack(why)
 
-    async def park(self, lease: Lease, meant: Meant) -> Event:
-        """Set the item aside; a lease that ran out and is still mine is renewed first."""
+    async def park(self, lease: Lease, meant: Meant, note: str = "") -> Event:
+        """Set the item aside; a lease that ran out and is still mine is renewed first.
+
+        A question is written down before it leaves, beside the `note` of the item.
+        """
         request = ParkRequest(
             lease_token=lease.lease_token,
             reason=meant.reason,
@@ -150,14 +155,25 @@ class LeaseDesk:
             question=meant.question,
         )
         try:
+            if meant.question:
+                await self.keep_draft(
+                    Draft(
+                        item_id=lease.item_id,
+                        lease_token=lease.lease_token,
+                        note=note,
+                        question=meant.question,
+                    )
+                )
             parked = await self._insist(lambda: self._park(lease, request))
         except Refused as error:
             if error.code is ProblemCode.STALE_LEASE:
                 return Lost(lease.lease_token, stale_facts(error.problem))
             return NotRecorded(f"Not parked: {words_of(error)}")
+        except OSError as error:
+            return NotRecorded(f"Not parked: the question can't be saved here ({error.strerror})")
         except ClientError as error:
             return NotRecorded(f"Parked or not is unknown: {words_of(error)}; P sends it again")
-        await asyncio.to_thread(self.journal.drop_note)
+        await self.drop_draft()
         return ParkedAway(lease.content_id, parked)
 
     async def _park(self, lease: Lease, request: ParkRequest) -> datetime:
@@ -183,7 +199,13 @@ class LeaseDesk:
 
     async def keep_draft(self, draft: Draft) -> None:
         """Write down what was typed, so that a crash does not take it. Raises OSError."""
-        await asyncio.to_thread(self.journal.keep_note, draft)
+        async with self._paper:
+            await asyncio.to_thread(self.journal.keep_note, draft)
+
+    async def drop_draft(self) -> None:
+        """Forget what was typed: it was sent, or its item is gone. Raises OSError."""
+        async with self._paper:
+            await asyncio.to_thread(self.journal.drop_note)
 
     def _opened(
         self, lease: Lease, sent: float, *, resumed: bool

@@ -145,7 +145,7 @@ class Bench(Screen[None]):
     def on_happened(self, message: Happened) -> None:
         """Hear from a worker."""
         if message.parted:
-            self.parting = ""
+            self.parting = self.said = ""
         self.take(message.event)
 
     def view(self, queue: str) -> QueueView | None:

@@ -18,7 +18,7 @@ from tui.state.offers import LETTERS, can_send, contradiction
 from tui.state.session import Changed, Reviewing, Stale, held_item
 
 _STEPS = {"j": 1, "down": 1, "k": -1, "up": -1, "space": 8, "b": -8, "pagedown": 8, "pageup": -8}
-_WRITING_SECONDS = 0.3
+WRITING_SECONDS = 0.3
 
 
 class Dialogs(Parker):
@@ -81,7 +81,7 @@ class Dialogs(Parker):
             self.edit_again = (LETTERS[request.verdict], request.reason)
             self.take(Taken())
 
-    def typing(self, text: str, purpose: Purpose) -> None:
+    def typing(self, text: str, purpose: Purpose, after: float = WRITING_SECONDS) -> None:
         """Write down what is being typed, a moment later, so that a crash does not take it."""
         held = held_item(self.session)
         if held is None or purpose is Purpose.TIME:
@@ -93,7 +93,7 @@ class Dialogs(Parker):
             self.question = text
         else:
             note = text
-        self.keep_draft(held, note, _WRITING_SECONDS)
+        self.keep_draft(held, note, after)
 
 
 def _subject(session: object) -> str:

@@ -174,5 +174,5 @@ class Keyboard(Dialogs):
             self.park_left(message)
         else:
             self.overlay = Overlay.NONE
-            self.typing(self.writing.text, Purpose.NOTE)
+            self.typing(self.writing.text, Purpose.NOTE, after=0.0)
         self.repaint()

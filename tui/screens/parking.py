@@ -39,6 +39,7 @@ class Parker(Switcher):
         draft = self.desk.journal.draft(_item(now)) if now is not None else None
         self.question = draft.question if draft is not None else ""
         self.form = None
+        self.workers.cancel_group(self, "note")  # what is still to be written is of the old item
         if self.overlay is Overlay.PARK:
             self.overlay = Overlay.NONE
         self.repaint()
@@ -68,7 +69,7 @@ class Parker(Switcher):
             self.repaint()
             return
         if asks:
-            self._ask(message.text)
+            self.question = message.text
         self.form, meant = typed(self.form, message.text, today(), key_clock())
         self._go_on(meant)
         self.repaint()
@@ -80,11 +81,6 @@ class Parker(Switcher):
         if message.purpose is Purpose.QUESTION and self.question:
             self.said = "The question is kept, and is there again when you come back to it."
 
-    def _ask(self, text: str) -> None:
-        if isinstance(self.session, Reviewing):
-            self.question = text
-            self.keep_draft(self.session.held, self.session.note)
-
     def _go_on(self, meant: Meant | None) -> None:
         """Send what is complete, or ask what comes next."""
         held = held_item(self.session)
@@ -93,7 +89,9 @@ class Parker(Switcher):
         elif meant is not None:
             self.form, self.overlay = None, Overlay.NONE
             self.said = "Parking …"
-            self.part(held.lease, partial(self.desk.park, held.lease, meant))
+            self.workers.cancel_group(self, "note")
+            note = self.session.note if isinstance(self.session, Reviewing) else ""
+            self.part(held.lease, partial(self.desk.park, held.lease, meant, note))
         elif self.form.step in TYPED_STEPS:
             lease = held.lease
             self.writing = KeptNote(lease.item_id, lease.content_id, "")

@@ -32,7 +32,7 @@ class NoteInput(Input):
 
     DEFAULT_CSS = """
     NoteInput {
-        layer: over; dock: bottom; margin: 0 0 1 0; height: 3; border: round $approve;
+        layer: over; dock: bottom; margin: 0 0 2 0; height: 3; border: round $approve;
         background: $panel; display: none;
     }
     """

@@ -1,0 +1,281 @@
+"""An item that moves on, figures that can't be read, and a line being written through all of it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+
+from shared.problems import ProblemCode
+from shared.vocabulary import NewsKind
+from tests.tui import samples
+from tests.tui.drive import (
+    Clock,
+    application,
+    armed,
+    decide,
+    press,
+    review,
+    running,
+    shown,
+)
+from tests.tui.fake_server import FakeServer, Fault, problem
+from tests.tui.test_trouble import stale
+from tui.state.session import Idle, Reviewing, Stale
+from tui.widgets.note import NoteInput
+
+POST = samples.evidence()
+CASE = samples.kyc()
+READ = 0.45
+
+
+def broken() -> httpx.Response:
+    return problem(ProblemCode.INTERNAL, 500, "Something went wrong here; nothing was changed.")
+
+
+def hanging() -> httpx.Response:
+    raise httpx.ReadTimeout("hangs")
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [("withdrawn", "It was withdrawn at"), ("taken_back", "A lead took it back at"),
+     ("moved", "It was moved to another queue at"), ("escalated", "It was escalated at"),
+     ("leased", "d.chen has had it since")],
+)  # fmt: skip
+async def test_what_happens_to_the_item_is_said_at_once_in_one_sentence(
+    folder: Path, now: str, words: str
+) -> None:
+    server = FakeServer([POST, CASE])
+    server.streams = []
+    app = application(server, folder)
+    async with running(app) as pilot:
+        server.lose(now=now, since="2026-11-28T14:05:30Z", holder="d.chen")
+        kind = NewsKind.ITEM_WITHDRAWN if now == "withdrawn" else NewsKind.LEASE_REVOKED
+        server.tell(kind, "1001")
+        await pilot.pause(0.3)
+        text = shown(app)
+        assert words in text
+        assert "Nothing was sent from here" in text
+        assert "claim again" not in text
+        assert sum(call.endswith("claim") for call in server.calls) == 1
+        await pilot.pause(READ)
+        await press(pilot, "enter")
+        await armed(pilot)
+        assert "kyc-2041" in shown(app)
+
+
+async def test_without_a_stream_a_quiet_look_every_ten_seconds_finds_it(folder: Path) -> None:
+    server = FakeServer([POST])
+    clock = Clock()
+    app = application(server, folder, clock)
+    async with running(app) as pilot:
+        server.lose(now="taken_back")
+        for _ in range(9):
+            clock.now += 1
+            review(app).tick()
+        await pilot.pause(0.1)
+        assert isinstance(review(app).session, Reviewing)
+        clock.now += 1
+        review(app).tick()
+        await pilot.pause(0.2)
+        assert isinstance(review(app).session, Stale)
+    assert server.renewals == 0
+
+
+async def test_a_quiet_look_never_renews_and_never_claims(folder: Path) -> None:
+    server = FakeServer([POST, CASE])
+    server.streams = []
+    clock = Clock()
+    app = application(server, folder, clock)
+    async with running(app) as pilot:
+        for _ in range(60):
+            clock.now += 2
+            server.tell(NewsKind.RESYNC)
+            server.tell(NewsKind.LEASE_REVOKED, "1001")
+            review(app).tick()
+        await pilot.pause(0.2)
+        assert isinstance(review(app).session, Reviewing)
+    assert server.renewals == 0
+    assert sum(call.endswith("claim") for call in server.calls) == 1
+
+
+async def test_claiming_again_is_offered_only_where_the_server_says_so(folder: Path) -> None:
+    server = FakeServer([POST, CASE])
+    server.fail("verdict", lambda: stale(now="free", holder=None, can_reclaim=True))
+    app = application(server, folder)
+    async with running(app) as pilot:
+        await decide(pilot, "r", "1")
+        assert "claim again: it is free" in shown(app)
+        await pilot.pause(READ)
+        assert server.mine is not None
+        server.mine = None
+        server.waiting.insert(0, POST)
+        await press(pilot, "C")
+        await armed(pilot)
+        state = review(app).session
+        assert isinstance(state, Reviewing)
+        assert state.held.lease.content_id == "p-8f31c2"
+
+
+async def test_what_this_terminal_gives_back_is_no_news_to_it(folder: Path) -> None:
+    server = FakeServer([POST, CASE])
+    server.streams = []
+
+    def slow() -> httpx.Response:
+        server.tell(NewsKind.LEASE_REVOKED, "1001")
+        raise httpx.ReadTimeout("slow")
+
+    server.fail("release", slow)
+    app = application(server, folder)
+    async with running(app) as pilot:
+        await decide(pilot, "s", "1")
+        await pilot.pause(0.3)
+        await armed(pilot)
+        assert "kyc-2041" in shown(app)
+    assert server.released == ["need_time"]
+
+
+# figures and answers that fail (cases 17)
+
+
+@pytest.mark.parametrize("fault", [broken, hanging], ids=["500", "hangs"])
+async def test_a_claim_that_fails_is_an_error_and_never_an_empty_queue(
+    folder: Path, fault: Fault
+) -> None:
+    server = FakeServer([POST])
+    server.fail("claim", *[fault] * 10_000)
+    app = application(server, folder)
+    async with running(app) as pilot:
+        await pilot.pause(0.3)
+        text = shown(app)
+        assert "○ No luck for" in text
+        assert "Nothing waiting" not in text
+        assert "Nothing to claim" not in text
+        server.faults.clear()
+        await pilot.pause(0.3)
+        assert "p-8f31c2" in shown(app)
+
+
+@pytest.mark.parametrize("fault", [broken, hanging], ids=["500", "hangs"])
+async def test_figures_that_can_not_be_read_are_said_to_be_old_and_nothing_is_called_empty(
+    folder: Path, fault: Fault
+) -> None:
+    server = FakeServer()
+    clock = Clock()
+    app = application(server, folder, clock)
+    async with running(app) as pilot:
+        assert "Nothing waiting for you in Posts." in shown(app)
+        server.fail("/me", *[fault] * 10_000)
+        clock.now += 11
+        review(app).tick()
+        await pilot.pause(0.2)
+        text = shown(app)
+        assert "✕ The figures could not be read for 0:00" in text
+        assert "Nothing waiting" not in text
+        assert "not known now" in text
+        await press(pilot, "Q")
+        assert "could not be read" in shown(app)
+        await press(pilot, "escape")
+        server.faults.clear()
+        clock.now += 11
+        review(app).tick()
+        await pilot.pause(0.2)
+        assert "Nothing waiting for you in Posts." in shown(app)
+
+
+# a line being written (cases 39)
+
+
+async def test_a_note_being_written_survives_news_renewal_resize_and_a_reconnect(
+    folder: Path,
+) -> None:
+    server = FakeServer([POST])
+    server.streams = []
+    clock = Clock()
+    app = application(server, folder, clock)
+    async with running(app) as pilot:
+        await press(pilot, "c", *"half a thought".replace(" ", "_"), "left", "left")
+        field = review(app).query_one(NoteInput)
+        before = (field.value, field.cursor_position)
+        server.tell(NewsKind.QUEUE_DEPTH, queue="posts")
+        server.revise(samples.evidence(scores={**samples.SCORES, "violence": "0.97"}))
+        server.tell(NewsKind.EVIDENCE_CHANGED, "1001")
+        server.cut_streams()
+        server.streams = []
+        session = review(app).session
+        assert isinstance(session, Reviewing)
+        review(app).start_renewal(session.held)
+        for _ in range(40):
+            clock.now += 1
+            review(app).tick()
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause(0.4)
+        assert (field.value, field.cursor_position) == before
+        assert field.writing
+        assert field.has_focus
+        assert "Evidence changed" in shown(app), "it is said, in its row"
+        await press(pilot, "x", "enter")
+        state = review(app).session
+        assert isinstance(state, Reviewing)
+        assert state.note == "half_a_thougxht"
+
+
+async def test_a_note_being_written_is_there_again_after_a_kill(folder: Path) -> None:
+    server = FakeServer([POST])
+    app = application(server, folder)
+    async with running(app) as pilot:
+        await press(pilot, "c", *"half")
+        await pilot.pause(0.5)  # and then nothing more is heard of this terminal
+    again = application(server, folder)
+    async with running(again) as pilot:
+        await press(pilot, "c")
+        assert review(again).query_one(NoteInput).value == "half"
+
+
+async def test_leaving_off_a_note_leaves_it_as_it_was_on_disk_too(folder: Path) -> None:
+    server = FakeServer([POST])
+    app = application(server, folder)
+    async with running(app) as pilot:
+        await press(pilot, "c", *"one", "enter", "c", *"two")
+        await pilot.pause(0.5)
+        await press(pilot, "escape")
+        await pilot.pause(0.5)
+        assert app.desk.journal.note("1001") == "one"
+
+
+async def test_a_lost_item_leaves_the_line_being_written_and_asks_afterwards(
+    folder: Path,
+) -> None:
+    server = FakeServer([POST])
+    server.streams = []
+    app = application(server, folder)
+    async with running(app) as pilot:
+        await press(pilot, "c", *"seen")
+        server.lose(now="taken_back")
+        server.tell(NewsKind.LEASE_REVOKED, "1001")
+        await pilot.pause(0.3)
+        assert review(app).query_one(NoteInput).writing
+        assert "A lead took it back" not in shown(app)
+        await press(pilot, *"more", "enter")
+        assert "A lead took it back" in shown(app)
+        assert [note.text for note in review(app).kept] == ["seenmore"]
+
+
+async def test_a_disk_that_is_full_is_said_and_does_not_end_the_session(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    app = application(FakeServer([POST]), folder)
+    async with running(app) as pilot:
+        monkeypatch.setattr(app.desk.journal, "keep_note", full)
+        await press(pilot, "c", *"half")
+        await asyncio.sleep(0.4)
+        await press(pilot, "enter")
+        await pilot.pause(0.2)
+        assert "No space left on device" in shown(app)
+        assert not isinstance(review(app).session, Idle)
