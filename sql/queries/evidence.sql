@@ -11,7 +11,7 @@ FROM content c WHERE c.tenant_id = :tenant_id AND c.content_id = :content_id;
 -- Read, once item and content are locked and under one reading of the clock, what else decides where new evidence leads.
 SELECT t.now, c.revision, p.nonce, p.fingerprint, p.erased_at IS NOT NULL AS erased, h.outcome AS head_outcome,
   h.principal_id IS NOT NULL AS decided_by_person,
-  coalesce(h.verdict = 'escalate' AND NOT EXISTS (SELECT FROM applied a WHERE a.decision_id = h.id), false) AS escalating,
+  coalesce(h.verdict = 'escalate' AND NOT EXISTS (SELECT FROM applied a WHERE a.decision_id = h.id OFFSET 0), false) AS escalating,
   i.owner, (SELECT min(f.first_enqueued_at) FROM item f WHERE f.content_id = c.id) AS first_enqueued_at
 FROM content c
 CROSS JOIN (SELECT clock() AS now OFFSET 0) t
@@ -35,7 +35,8 @@ UPDATE content SET revision = :revision, model_version = :model_version::text, r
 -- name: show_revision(item_id, revision, severity, lift, now)!
 -- Let an open item show another revision: its token stays, a parked one wakes with its SLA clock, and only what nobody holds is ranked anew.
 WITH woken AS (
-  INSERT INTO lease_log (item_id, lease_epoch, happening) SELECT id, lease_epoch, 'wake' FROM item WHERE id = :item_id AND state = 'parked')
+  INSERT INTO lease_log (item_id, lease_epoch, happening)
+  SELECT i.id, i.lease_epoch, 'wake' FROM (SELECT * FROM item WHERE id = :item_id OFFSET 0) i WHERE i.state = 'parked')
 UPDATE item SET evidence_revision = :revision,
   severity = CASE WHEN state = 'leased' THEN severity ELSE :severity END,
   base = base + CASE WHEN state = 'leased' THEN 0 ELSE :lift::float8 END,

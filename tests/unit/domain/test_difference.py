@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -55,7 +56,7 @@ def test_the_places_put_into_the_old_text_give_the_new_one(before: str, after: s
     changes = text_changes(before, after)
     assert put_in(before, after, changes) == after
     assert bool(changes) is (before != after)
-    for first, then in zip(changes, changes[1:], strict=False):
+    for first, then in pairwise(changes):
         assert first.before_end < then.before_start
         assert first.after_end < then.after_start
 
@@ -113,6 +114,13 @@ def test_more_edits_than_anybody_would_read_are_told_as_one() -> None:
     assert len(text_changes(before, after)) == 1
     few = after.replace(" same v", " same w", MOST_EDITS - 20)
     assert 1 < len(text_changes(before, few)) <= 21
+
+
+def test_work_has_an_end() -> None:
+    """Equal words that moved: few edits, and yet more work than is done for anybody."""
+    moved, same = "c " * 90, "a " * 24_000
+    assert len(text_changes(f"x {moved}{same}y", f"z {same}{moved}w")) == 1
+    assert len(text_changes(f"x {moved}{same[:2000]}y", f"z {same[:2000]}{moved}w")) == 2
 
 
 HOSTILE = {
