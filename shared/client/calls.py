@@ -74,13 +74,17 @@ class Calls:
         body: bytes | None,
         attempts: int | None = None,
         headers: Mapping[str, str] | None = None,
+        patience: float = 0.0,
     ) -> tuple[bytes, httpx.Headers]:
-        """Repeat the same bytes until answered, refused for good, or out of attempts."""
+        """Repeat the same bytes until answered, refused for good, or out of attempts.
+
+        `patience` is how many seconds the server was asked to take its time for an answer.
+        """
         left = self._attempts if attempts is None else attempts
         for wait in waits():
             left -= 1
             try:
-                return await self._exchange.call(method, path, body, headers)
+                return await self._exchange.call(method, path, body, headers, patience)
             except ClientError as error:
                 if left <= 0 or not error.worth_retrying:
                     raise
@@ -101,7 +105,7 @@ def part(name: str) -> str:
     return quote(name, safe="")
 
 
-def asking(path: str, **wanted: str | int | None) -> str:
-    """Return `path` with what is wanted behind it; None is left out."""
+def asking(path: str, **wanted: str | int | list[str] | None) -> str:
+    """Return `path` with what is wanted behind it; None is left out, a list is said one by one."""
     given = {name: value for name, value in wanted.items() if value is not None}
-    return f"{path}?{urlencode(given)}" if given else path
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path

@@ -65,8 +65,10 @@ class ReviewerCalls(Calls):
 
         Without `queues`: all that I may work in.
         """
-        named = None if queues is None else ",".join(queues)
-        return await self._get(asking("/v1/available", queues=named, wait_ms=wait_ms), Available)
+        named = None if queues is None else list(queues)
+        path = asking("/v1/available", queue=named, wait_ms=wait_ms)
+        data, _ = await self._persist("GET", path, None, patience=(wait_ms or 0) / 1000)
+        return decoded(data, Available)
 
     async def claim(self, queue: str, request: ClaimRequest) -> ClaimAnswer:
         """Claim the next item; the same claim key returns the same lease."""

@@ -16,7 +16,7 @@ from shared.client.retry import asked_for
 from shared.problems import Problem
 
 LARGEST_ANSWER = 64 * 1024 * 1024
-_TIMEOUT = httpx.Timeout(15.0, connect=5.0)
+_PATIENCE, _CONNECT = 15.0, 5.0
 _OK = range(200, 300)
 
 
@@ -35,7 +35,7 @@ class Exchange:
             base_url=_checked(base_url),
             headers={"authorization": f"Bearer {key}", "accept": "application/json"},
             transport=transport,
-            timeout=_TIMEOUT,
+            timeout=_timeout(),
             trust_env=False,
             follow_redirects=False,
         )
@@ -61,15 +61,19 @@ class Exchange:
         path: str,
         body: bytes | None,
         headers: Mapping[str, str] | None = None,
+        patience: float = 0.0,
     ) -> tuple[bytes, httpx.Headers]:
         """Return body and headers of a 2xx answer; a body is JSON unless `headers` say otherwise.
 
+        `patience` are seconds that the answer may take beyond the usual.
         Raises Unreachable, Refused or Garbled.
         """
         sent = {} if body is None else {"content-type": "application/json"}
         sent.update(headers or {})
         try:
-            async with self._http.stream(method, path, content=body, headers=sent) as response:
+            async with self._http.stream(
+                method, path, content=body, headers=sent, timeout=_timeout(patience)
+            ) as response:
                 data = await _read(response)
         except httpx.TransportError as error:
             raise Unreachable(_plain(error)) from None
@@ -99,6 +103,10 @@ class Exchange:
                 yield answer
         except httpx.TransportError as error:
             raise Unreachable(_plain(error)) from None
+
+
+def _timeout(patience: float = 0.0) -> httpx.Timeout:
+    return httpx.Timeout(_PATIENCE, connect=_CONNECT, read=_PATIENCE + patience)
 
 
 def _plain(error: httpx.TransportError) -> str:

@@ -35,8 +35,8 @@ ROUTES: list[tuple[str, Call, str, bytes]] = [
         "POST /v1/claim", b'{"lease":null,"figures":[]}',
     ),
     (
-        "available", lambda c: c.available(["posts", "a,b"], 2000),
-        "GET /v1/available?queues=posts%2Ca%2Cb&wait_ms=2000",
+        "available", lambda c: c.available(["posts", "a,b"], 20_000),
+        "GET /v1/available?queue=posts&queue=a%2Cb&wait_ms=20000",
         msgspec.json.encode(Available(queues=("posts",), figures=(_FIGURES,))),
     ),
     (
@@ -141,3 +141,14 @@ async def test_an_attachment_is_stored_with_its_type_and_read_through_the_lease(
     read = wire.asked[-1]
     assert read.headers["fencepost-lease-token"] == TOKEN
     assert TOKEN not in str(read.url)
+
+
+async def test_a_long_wait_that_was_asked_for_is_not_taken_for_silence() -> None:
+    wire = Wire(httpx.Response(200, content=b'{"queues":[],"figures":[]}'))
+    async with wire.client() as client:
+        await client.available(None, 30_000)
+        waited = wire.asked[-1].extensions["timeout"]
+        await client.available()
+        usual = wire.asked[-1].extensions["timeout"]
+    assert waited["read"] == usual["read"] + 30 > 30
+    assert waited["connect"] == usual["connect"]
