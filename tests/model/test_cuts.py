@@ -52,7 +52,8 @@ async def test_a_deed_whose_line_is_cut_happens_once_when_it_is_sent_again(
                 except (OutcomeUnknownError, UnavailableError) as error:
                     told.add(type(error))
                 else:
-                    assert proxy.last is None, "an answer came over a line that was cut"
+                    # What was surely not done may have been tried again by itself.
+                    assert b"COMMIT" not in (proxy.last or b""), "nobody can know this answer"
             await deed.check(await deed.send(scene.desk.db))
             if proxy.last is None:
                 break
