@@ -15,6 +15,8 @@ _PREFIX = "FENCEPOST_"
 _DATABASES = {"database_url", "admin_url", "reader_url", "listen_url"}
 _OWN_NAMES = {"database_url": "DATABASE_URL", "pg_bin": "FENCEPOST_TEST_PG_BIN"}
 
+_STATEMENTS_KEPT = 100
+
 Port = Annotated[int, Meta(ge=0, le=65535)]
 Count = Annotated[int, Meta(ge=1, le=1000)]
 Seconds = Annotated[float, Meta(gt=0, le=3600)]
@@ -29,8 +31,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     `database_url` is DATABASE_URL, the address as the runtime role. Without it the embedded
     database in `data` is used. `listen_url` is for when `database_url` leads to a pooler: the same
-    database without it, for the one connection of a server that needs a session to itself;
-    `statement_cache` is then 0.
+    database without it, for the one connection of a server that needs a session to itself.
+    `statement_cache` is how many statements each session keeps prepared: without it none behind a
+    pooler, else 100.
     """
 
     database_url: str | None = None
@@ -45,11 +48,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     env: Annotated[str, Meta(pattern="^(live|test)$")] = "live"
     pool_size: Count = 10
     acquire_seconds: Seconds = 5.0
-    statement_cache: Annotated[int, Meta(ge=0, le=10_000)] = 100
+    statement_cache: Annotated[int, Meta(ge=0, le=10_000)] | None = None
 
     def __repr__(self) -> str:
         """Name no address: it may hold a password."""
         return f"Settings(host={self.host!r}, port={self.port}, env={self.env!r})"
+
+    @property
+    def statements_kept(self) -> int:
+        """How many statements a session keeps prepared; behind a pooler no session is our own."""
+        if self.statement_cache is not None:
+            return self.statement_cache
+        return _STATEMENTS_KEPT if self.listen_url is None else 0
 
     @property
     def data_folder(self) -> Path | None:

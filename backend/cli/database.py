@@ -24,13 +24,14 @@ _NO_ADMIN = "FENCEPOST_ADMIN_URL must name an administrator's address for that"
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where the database is: as the runtime role, as the administrator, and whether it is ours.
 
-    `passing`: its folder is removed at the end.
+    `passing`: its folder is removed at the end. `statements_kept`: how many each session prepares.
     """
 
     url: str
     admin_url: str | None
     server: embedded.Server | None = None
     passing: bool = False
+    statements_kept: int = 100
 
     def admin(self) -> str:
         """Return the administrator's address. Raises Failure if there is none."""
@@ -51,7 +52,11 @@ async def open_place(
     if chosen.database_url and not fresh:
         if data is not None:
             raise Failure("--data is for the embedded database, but DATABASE_URL is set.", 2)
-        yield Place(url=chosen.database_url, admin_url=chosen.admin_url)
+        yield Place(
+            url=chosen.database_url,
+            admin_url=chosen.admin_url,
+            statements_kept=chosen.statements_kept,
+        )
         return
     async with embedded.server(
         data or chosen.data_folder, fresh=fresh, share=share, binaries=chosen.pg_bin_folder
@@ -72,7 +77,7 @@ async def make_ready(place: Place) -> None:
             await settle(place.admin())
         return
     try:
-        async with Database(place.url, size=1):
+        async with Database(place.url, size=1, statement_cache=place.statements_kept):
             return
     except DatabaseError as error:
         if place.admin_url is None:
@@ -94,7 +99,7 @@ async def open_database(data: Path | None) -> AsyncIterator[Database]:
     async with open_place(settings.read(), data, share=True) as place:
         if place.server is not None and place.server.pid is not None:
             await make_ready(place)
-        async with Database(place.url, size=2) as db:
+        async with Database(place.url, size=2, statement_cache=place.statements_kept) as db:
             yield db
 
 

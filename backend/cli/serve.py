@@ -186,7 +186,7 @@ def _pool(place: Place, chosen: settings.Settings, size: int) -> Database:
         place.url,
         size=size,
         acquire_within=chosen.acquire_seconds,
-        statement_cache=chosen.statement_cache,
+        statement_cache=place.statements_kept,
     )
 
 

@@ -22,6 +22,7 @@ import msgspec
 
 from backend.db import migrate
 from backend.db.errors import BROKEN, DatabaseError, UnavailableError, translated
+from backend.db.listen import speaks_to_server
 from backend.db.statements import one, statement
 
 OLDEST = 15
@@ -110,6 +111,7 @@ class Database:
             raise UnavailableError(f"the database can't be reached: {error}") from error
         try:
             async with self.transaction() as connection:
+                await self._refuse_pooler(connection)
                 await self._check(connection)
         except BaseException:
             self._open.terminate()
@@ -198,6 +200,17 @@ class Database:
             return await self._pool.acquire(timeout=self._acquire_within)
         except (TimeoutError, OSError, *BROKEN, asyncpg.TooManyConnectionsError) as error:
             raise UnavailableError(str(error) or "no free connection in time") from error
+
+    async def _refuse_pooler(self, connection: Any) -> None:
+        """Refuse to keep statements prepared in sessions that a pooler hands from one to another.
+
+        There a name that we prepared may stand for a statement of somebody else's.
+        """
+        if self._statement_cache and not await speaks_to_server(connection):
+            raise UnfitError(
+                "there is a pooler before the database: set FENCEPOST_LISTEN_URL to an address of"
+                " the server itself, or FENCEPOST_STATEMENT_CACHE=0"
+            )
 
     async def _check(self, connection: Connection) -> None:
         """Refuse a database that can't keep what we promise to clients."""

@@ -45,6 +45,7 @@ BROKEN = (
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
     asyncpg.CannotConnectNowError,
+    asyncpg.ProtocolViolationError,  # what a pooler says that is out of servers, or out of patience
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.IdleInTransactionSessionTimeoutError,

@@ -25,7 +25,7 @@ CHANNEL = "fencepost_news"
 NAME = "fencepost live"
 """What the session is called in the server's own list."""
 
-_SETTINGS = {
+SETTINGS = {
     "application_name": NAME,
     # It writes nothing, so nothing need be on a disk before the next word is said.
     "synchronous_commit": "off",
@@ -57,6 +57,14 @@ async def find_session(conn: Any) -> SessionRow:
     return await one(_SQL["find_session"], SessionRow, conn)
 
 
+async def speaks_to_server(conn: Any) -> bool:
+    """Tell whether a connection leads to a server process, and not to a pooler before it.
+
+    A pooler makes up the number that it hands to its clients.
+    """
+    return bool((await find_session(conn)).pid == conn.get_server_pid())
+
+
 class Line:
     """The open connection, as an async context manager: opened, listened on, and lost at some time.
 
@@ -85,7 +93,7 @@ class Line:
                 self._url,
                 timeout=self._answer_within,
                 command_timeout=self._answer_within,
-                server_settings=_SETTINGS,
+                server_settings=SETTINGS,
             )
         except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise UnavailableError(f"no line to the database: {type(error).__name__}") from error
@@ -98,8 +106,7 @@ class Line:
         return self
 
     async def _begin(self, connection: asyncpg.Connection[asyncpg.Record]) -> None:
-        # A pooler makes up the number that it hands to its clients.
-        if (await find_session(connection)).pid != connection.get_server_pid():
+        if not await speaks_to_server(connection):
             raise PooledError("set FENCEPOST_LISTEN_URL to an address of the server itself")
         await connection.add_listener(CHANNEL, self._take)
 

@@ -158,7 +158,7 @@ async def test_trouble_with_the_database_is_503_with_a_time_to_come_back(
 ) -> None:
     tried = 0
 
-    async def fail(*_: Any) -> None:
+    async def fail(*_: Any, **__: Any) -> None:
         nonlocal tried
         tried += 1
         raise raised
