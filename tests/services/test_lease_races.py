@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import Counter
+from collections.abc import Awaitable
 from typing import Any
 
 import pytest
@@ -33,6 +35,12 @@ FROM lease_log g WHERE g.token IS NOT NULL
 """
 
 
+async def sometime(deed: Awaitable[Any]) -> Any:
+    """Begin within a moment, so that not always the shortest deed comes first."""
+    await asyncio.sleep(random.uniform(0, 0.05))
+    return await deed
+
+
 async def meet(desk: Desk, who: Identity, lead: Identity, lease: Lease) -> Counter[str]:
     """Do all that can be done with one lease at once; count how it went."""
     deeds: dict[str, Any] = {
@@ -43,7 +51,7 @@ async def meet(desk: Desk, who: Identity, lead: Identity, lease: Lease) -> Count
         "take_over": go_on_at(desk, who),
         "redrive": redrive(desk.db),
     }
-    done = await asyncio.gather(*deeds.values(), return_exceptions=True)
+    done = await asyncio.gather(*map(sometime, deeds.values()), return_exceptions=True)
     well: Counter[str] = Counter()
     for word, came in zip(deeds, done, strict=True):
         # No lease to take over is an answer too: the helper asserts that there is one.

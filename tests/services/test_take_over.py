@@ -9,10 +9,11 @@ import pytest
 
 from backend.domain.refusals import StaleLease
 from backend.services.claim import my_lease
+from backend.services.lease import renew
 from backend.services.redrive import redrive
 from backend.services.take_over import take_over
-from shared.wire.queue import TakeOverRequest
-from tests.services.deeds import LAPSED, Told, give_up, go_on_at, history
+from shared.wire.queue import RenewRequest, TakeOverRequest
+from tests.services.deeds import LAPSED, Told, give_up, go_on_at, history, set_aside
 from tests.support.desk import Desk, new_key
 
 
@@ -32,6 +33,23 @@ async def test_the_second_terminal_gets_a_token_and_the_firsts_is_dead(desk: Des
     assert told["since"]
     await desk.decide(ana, second)
     assert await history(desk) == [("grant", 1), ("take_over", 2)]
+
+
+async def test_the_first_terminal_can_do_nothing_with_the_lease_any_more(desk: Desk) -> None:
+    ana = await desk.person("ana")
+    await desk.item()
+    first = await desk.lease(ana)
+    second = await go_on_at(desk, ana)
+    token = RenewRequest(lease_token=first.lease_token)
+    for deed in (
+        lambda: renew(desk.db, ana, first.item_id, token),
+        lambda: give_up(desk, ana, first),
+        lambda: set_aside(desk, ana, first),
+        lambda: desk.decide(ana, first),
+    ):
+        with pytest.raises(StaleLease):
+            await deed()
+    await desk.decide(ana, second)
 
 
 async def test_the_same_request_again_returns_the_same_token(desk: Desk) -> None:
