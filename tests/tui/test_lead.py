@@ -124,6 +124,32 @@ async def test_a_sign_on_a_card_comes_with_its_reason(
         assert each in text, each
 
 
+@pytest.mark.parametrize(
+    ("width", "count", "words"),
+    [
+        (80, 3, ("! 628", "3 unclaimable")),
+        (80, 12_345, ("! 628", "12345 nobody's")),
+        (120, 3, ("3 unclaimable", "parked", "unclaimable", "present")),
+        (200, 3, ("3 unclaimable, 487/h decided",)),
+    ],
+)
+async def test_what_nobody_present_may_take_is_said_in_a_word(
+    folder: Path, width: int, count: int, words: tuple[str, ...]
+) -> None:
+    server = FakeServer()
+    posts, *others = server.health.queues
+    posts = msgspec.structs.replace(posts, unclaimable=count, present=2, parked=41)
+    server.health = msgspec.structs.replace(server.health, queues=(posts, *others))
+    app = application(server, folder, view="lead", queue=None)
+    async with running(app, (width, 40)):
+        rows = shown(app).splitlines()
+    for each in words:
+        assert any(each in row for row in rows), each
+    if width >= 120:
+        cells = next(row.split() for row in rows if " 41 " in row)
+        assert cells[cells.index("41") :][:3] == ["41", str(count), "2"]
+
+
 async def test_the_oldest_item_near_its_limit_is_called_near(folder: Path) -> None:
     server = FakeServer()
     posts = msgspec.structs.replace(server.health.queues[0], oldest_ms=252_000)
@@ -150,6 +176,7 @@ async def test_help_explains_the_short_words(folder: Path) -> None:
         await press(pilot, "question_mark")
         text = shown(app)
     assert "escalating: " in text
+    assert "unclaimable: " in text
     assert "gave up: " in text
     assert "(esc.)" in text
     assert "(dead)" in text

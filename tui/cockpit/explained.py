@@ -9,6 +9,7 @@ from tui.widgets.paint import Content, glue, words
 SHORT_WORDS = (
     ("!", "more waits than an hour decides, or the oldest is near its SLA"),
     ("escalating", "left undecided so often that they move up (esc.)"),
+    ("unclaimable", "waits, and nobody who is present may take it (nobody's)"),
     ("gave up", "effects that failed and are not tried again (dead)"),
 )
 

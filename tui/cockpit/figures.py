@@ -43,6 +43,10 @@ def _waiting(health: Health) -> Card:
     done = health.decided_last_hour
     much = waiting > max(done, 1)
     plain = f"{done}/h decided"
+    nobodys = sum(queue.unclaimable for queue in health.queues)
+    if nobodys:
+        told = (f"{nobodys} unclaimable, {plain}", f"{nobodys} unclaimable", f"{nobodys} nobody's")
+        return Card("Waiting", WATCH, str(waiting), told)
     if not much:
         return Card("Waiting", GOOD, str(waiting), (plain,))
     against = (f"more than {plain}", f"> {plain}", f"> {done}/h done")
@@ -116,36 +120,45 @@ def _reason(card: Card, room: int) -> Content:
     return roomiest(room, *choices)
 
 
-_HEADS = ("waiting", "in review", "lapsed", "escalating", "oldest", "SLA", "standing")
-_WIDTHS = (8, 10, 7, 11, 9, 9, 10)
+_COUNTS = (("waiting", 8), ("in review", 10), ("lapsed", 7), ("escalating", 11))
+_MORE_COUNTS = (("parked", 8), ("unclaimable", 13), ("present", 9))
+"""Shown where there is room for all of them; on a card there is always the word."""
+_AGES = (("oldest", 9), ("SLA", 9), ("standing", 10))
 _LEAST_NAME = 6
+_ROOMY_NAME = 16
 
 
 def table_rows(health: Health, width: int) -> list[Content]:
     """Return the queues as a table."""
-    name = max(min(width - sum(_WIDTHS), 24), _LEAST_NAME)
+    columns = _columns(width)
+    widths = [room for _, room in columns]
+    name = max(min(width - sum(widths), 24), _LEAST_NAME)
     head = [fit(words("queue", "$muted"), name)]
-    head += [
-        words(text.rjust(cells), "$muted") for text, cells in zip(_HEADS, _WIDTHS, strict=True)
-    ]
+    head += [words(text.rjust(room), "$muted") for text, room in columns]
     rows = [fit(glue(*head), width)]
     for queue in health.queues:
-        cells = _cells(queue)
+        cells = [_cell(queue, text) for text, _ in columns[:-1]]
         glyph = standing(queue)
         role = _ROLES[glyph]
         row = [fit(words(queue.title, "bold"), name)]
-        row += [words(text.rjust(room)) for text, room in zip(cells, _WIDTHS[:-1], strict=True)]
-        row.append(words(f"{glyph} {_WORDS[glyph]}".rjust(_WIDTHS[-1]), f"bold {role}"))
+        row += [words(text.rjust(room)) for text, room in zip(cells, widths[:-1], strict=True)]
+        row.append(words(f"{glyph} {_WORDS[glyph]}".rjust(widths[-1]), f"bold {role}"))
         rows.append(fit(glue(*row), width))
     return rows
 
 
-def _cells(queue: QueueHealth) -> tuple[str, ...]:
-    oldest = "–" if queue.oldest_ms is None else clock_words(queue.oldest_ms / 1000)
-    return (
-        str(queue.waiting), str(queue.in_review), str(queue.lapsed), str(queue.escalating), oldest,
-        clock_words(queue.sla_ms / 1000),
-    )  # fmt: skip
+def _columns(width: int) -> tuple[tuple[str, int], ...]:
+    whole = (*_COUNTS, *_MORE_COUNTS, *_AGES)
+    roomy = width >= _ROOMY_NAME + sum(room for _, room in whole)
+    return whole if roomy else (*_COUNTS, *_AGES)
+
+
+def _cell(queue: QueueHealth, column: str) -> str:
+    if column == "oldest":
+        return "–" if queue.oldest_ms is None else clock_words(queue.oldest_ms / 1000)
+    if column == "SLA":
+        return clock_words(queue.sla_ms / 1000)
+    return str(getattr(queue, column.replace(" ", "_")))
 
 
 def histogram_rows(health: Health, width: int) -> list[Content]:
