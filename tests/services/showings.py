@@ -19,6 +19,7 @@ from shared.wire.evidence import EvidenceRevision, Revised
 from shared.wire.queue import Lease
 from tests.support.desk import Desk
 from tests.support.gateway import SAFE, case, row
+from tests.support.renaming import STANDARD, versioned
 
 VIOLENT = {"violence": 0.5}
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -87,6 +88,28 @@ def opened(lease: Lease) -> Evidence:
 
 async def picture(desk: Desk, who: Identity, data: bytes = PNG) -> str:
     """Send a picture and return its digest."""
-    digest = hashlib.sha256(data).hexdigest()
+    digest = digest_of(data)
     await put_blob(desk.db, who, digest, "image/png", data)
     return digest
+
+
+def altered(old: str, new: str) -> str:
+    """Return the standard policy with other terms, under another version."""
+    assert old in STANDARD
+    return versioned(STANDARD.replace(old, new), "v-2")
+
+
+async def the_item(desk: Desk) -> Any:
+    """Return the newest item as it stands."""
+    return await desk.admin.fetchrow("SELECT * FROM item ORDER BY id DESC LIMIT 1")
+
+
+async def events(desk: Desk) -> list[str]:
+    """Return what the trails tell, by type."""
+    rows = await desk.admin.fetch("SELECT type FROM event ORDER BY content_id, seq")
+    return [row["type"] for row in rows]
+
+
+def digest_of(data: bytes) -> str:
+    """Return a digest as it is sent."""
+    return hashlib.sha256(data).hexdigest()
