@@ -12,12 +12,14 @@ from backend.db.connection import Database
 from backend.domain.identity import Identity
 from backend.domain.policy import Policy, parse_policy
 from shared.vocabulary import Role
-from tests.model.reference import TERMS, Terms
+from tests.model.reference.records import TERMS, Terms
 from tests.support.desk import Desk, set_up_desk
 from tests.support.postgres import TEMPLATE, Cluster, Dsn
 
 EVERYWHERE = frozenset(TERMS)
-STAFF = {"ana": EVERYWHERE, "ben": EVERYWHERE, "cid": frozenset({"posts"}), "dot": EVERYWHERE}
+POSTS = frozenset({"posts"})
+STAFF = {"ana": EVERYWHERE, "ben": EVERYWHERE, "cid": POSTS, "dot": EVERYWHERE, "eve": POSTS}
+LEADS = frozenset({"dot", "eve"})
 COUNTED_CLOCK = """
 CREATE OR REPLACE FUNCTION fencepost.clock() RETURNS timestamptz LANGUAGE sql VOLATILE
   AS $$ SELECT timestamptz '2030-01-01T00:00:00Z' + (SELECT shift FROM fencepost.test_clock) $$;
@@ -31,14 +33,19 @@ default = "posts"
 [rank]
 severity = 10
 exposure = 1
-age_per_minute = 0.5
+age_per_minute = 0.1234567
 [categories.hate]
 title = "Hate"
 severity = 60
 low = 0.20
 high = 0.95
+[categories.spam]
+title = "Spam"
+severity = 20
+low = 0.20
+high = 0.95
 [scorers.producer]
-categories = ["hate"]
+categories = ["hate", "spam"]
 [reasons]
 fine = { title = "Breaks no rule", verdicts = ["approve"] }
 mild = { title = "A little", verdicts = ["limit"] }
@@ -61,17 +68,23 @@ def _queue(name: str, terms: Terms) -> str:
         f"lease_ttl_ms = {terms.ttl * 1000}\nmax_hold_ms = {terms.hold * 1000}\n"
         f"late_cap_ms = {terms.late_cap * 1000}\nundo_window_ms = {terms.undo * 1000}\n"
         f"release_cooldown_ms = {terms.cooldown * 1000}\nescalation_boost = {terms.boost}\n"
-        f"abandon_threshold = {terms.threshold}\n"
+        f"abandon_threshold = {terms.threshold}\nsla_ms = {terms.sla * 1000}\n"
+        f"max_park_ms = {terms.park * 1000}\n"
+        f"reopen_on_evidence = {str(terms.reopens).lower()}\n"
+        f"draining = {str(terms.draining).lower()}\n"
     )
 
 
 class Ground:
     """A template with a policy, people and a counted clock, from which machines get databases."""
 
-    def __init__(self, cluster: Cluster, template: Dsn, people: list[Identity]) -> None:
+    def __init__(
+        self, cluster: Cluster, template: Dsn, people: list[Identity], producer: Identity
+    ) -> None:
         self.cluster = cluster
         self.template = template
         self.people = people
+        self.producer = producer
         self.policy: Policy = parse_policy(policy_text())
 
     @contextlib.asynccontextmanager
@@ -117,14 +130,15 @@ async def prepare(cluster: Cluster, *, staff: Staff = STAFF, counted: bool = Tru
     async with Database(dsn.runtime, durable=False, true_clock=False) as database:
         desk = await set_up_desk(database, admin, policy_text())
         people = [await _person(desk, name, rooms) for name, rooms in staff.items()]
+        producer = await desk.person("pam", Role.PRODUCER)
     if counted:
         await admin.execute("SET ROLE fencepost_owner")
         await admin.execute(COUNTED_CLOCK)
     await admin.close()
-    return Ground(cluster, dsn, people)
+    return Ground(cluster, dsn, people, producer)
 
 
 async def _person(desk: Desk, name: str, rooms: frozenset[str]) -> Identity:
     """Make a person who may work everywhere, or in the one queue that is named."""
     queue = None if rooms == EVERYWHERE else min(rooms)
-    return await desk.person(name, Role.REVIEWER, queue=queue)
+    return await desk.person(name, Role.LEAD if name in LEADS else Role.REVIEWER, queue=queue)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -16,31 +15,28 @@ from hypothesis.stateful import (
     rule,
 )
 
-from shared.vocabulary import ReleaseReason
+from shared.vocabulary import ParkReason, ReleaseReason
+from tests.model.choices import CHANGED, OFFS, QUEUES, SPANS, WAITS, WRONG, picked
 from tests.model.ground import REASONS, STAFF, Ground
-from tests.model.play import Play, saying
-from tests.model.reference import TERMS
+from tests.model.play import Play
+from tests.model.stage import saying
 from tests.support.desk import new_key
 
 PERSON = st.integers(0, len(STAFF) - 1)
-QUEUES = st.sampled_from(sorted(TERMS))
+QUEUE = st.sampled_from(QUEUES)
+TERMINAL = st.sampled_from([None, "left", "right"])
 VERDICTS = st.sampled_from(sorted(REASONS))
 PICK = st.integers(0, 6)
 """Which of the things of before: 0 is the newest."""
-OFF = st.sampled_from([-1, 0, 0, 0, 1])
+OFF = st.sampled_from(OFFS)
 WHY = st.sampled_from([reason.value for reason in ReleaseReason])
-WRONG = ("nobody", "evidence", "reason", "token", "item")
-CHANGED = ("nothing", "nothing", "verdict", "note", "evidence", "lease", "item")
-OFTEN = st.sampled_from(
-    ["claim"] * 6 + ["wait"] * 4 + ["decide", "release", "renew", "redrive", "apply"] * 2
-    + ["enqueue", "resend", "look", "come back", "two", "to the end"]
-)  # fmt: skip
+ASIDE = st.sampled_from([reason.value for reason in ParkReason])
 
 has_leases = precondition(lambda machine: machine.play.leases)
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """A desk with four people, and the model beside it."""
+    """A desk with five people, and the model beside it: what reviewers do."""
 
     ground: ClassVar[Ground]
 
@@ -48,12 +44,11 @@ class QueueMachine(RuleBasedStateMachine):
         super().__init__()
         self.play = Play(self.ground)
 
-    @initialize(ranks=st.lists(st.tuples(QUEUES, st.integers(0, 12)), min_size=3, max_size=7))
+    @initialize(ranks=st.lists(st.tuples(QUEUE, st.integers(0, 12)), min_size=3, max_size=7))
     def begin_with_work(self, ranks: list[tuple[str, int]]) -> None:
-        for queue, rank in ranks:
-            self.play.enqueue(queue, rank)
+        self.play.enqueue(ranks)
 
-    @rule(seconds=st.sampled_from([1, 9, 30, 59, 120, 199, 301, 700]))
+    @rule(seconds=st.sampled_from(SPANS))
     def pass_time(self, seconds: int) -> None:
         self.play.turn(seconds)
 
@@ -79,23 +74,41 @@ class QueueMachine(RuleBasedStateMachine):
     def take_another_item(self, pick: int) -> None:
         self.play.take_another(pick)
 
-    @rule(queue=QUEUES, rank=st.integers(0, 12))
-    def enqueue(self, queue: str, rank: int) -> None:
-        self.play.enqueue(queue, rank)
+    @rule(queue=QUEUE, rank=st.integers(0, 12), twins=st.booleans())
+    def enqueue(self, queue: str, rank: int, twins: bool) -> None:
+        self.play.enqueue([(queue, rank)] * (2 if twins else 1))
 
-    @rule(who=PERSON, queue=QUEUES)
-    def claim(self, who: int, queue: str) -> None:
-        self.play.claim(who, queue)
+    @rule(who=PERSON, queue=QUEUE, terminal=TERMINAL)
+    def claim(self, who: int, queue: str, terminal: str | None) -> None:
+        self.play.claim(who, queue, terminal=terminal)
 
     @rule(who=PERSON)
     def claim_where_work_is(self, who: int) -> None:
         self.play.claim_something(who)
 
+    @rule(who=PERSON, queues=st.none() | st.permutations(QUEUES), terminal=TERMINAL)
+    def claim_anywhere(self, who: int, queues: list[str] | None, terminal: str | None) -> None:
+        asked = None if queues is None else tuple(queues[: 1 + who % 3])
+        self.play.claim_any(who, asked, new_key(), terminal)
+
     @precondition(lambda self: self.play.keys)
-    @rule(pick=PICK, who=st.none() | PERSON, queue=st.none() | QUEUES)
-    def claim_with_an_old_key(self, pick: int, who: int | None, queue: str | None) -> None:
+    @rule(pick=PICK, who=st.none() | PERSON, queue=st.none() | QUEUE, anywhere=st.booleans())
+    def claim_with_an_old_key(
+        self, pick: int, who: int | None, queue: str | None, anywhere: bool
+    ) -> None:
         by, where, key = picked(self.play.keys, pick)
-        self.play.claim(by if who is None else who, queue or where, key)
+        by = by if who is None else who
+        if anywhere:
+            self.play.claim_any(by, None, key, None)
+        else:
+            self.play.claim(by, queue or where, key)
+
+    @rule(who=PERSON, again=st.none() | PICK, terminal=TERMINAL)
+    def take_over(self, who: int, again: int | None, terminal: str | None) -> None:
+        """Another terminal takes what somebody holds; or says once more that it did."""
+        keys = [key for by, _, key in self.play.keys if by == who]
+        key = picked(keys, again) if keys and again is not None else new_key()
+        self.play.take_over(who, key, terminal)
 
     @has_leases
     @rule(pick=PICK, who=st.none() | PERSON)
@@ -110,6 +123,12 @@ class QueueMachine(RuleBasedStateMachine):
         self.play.release(lease, lease["who"] if who is None else who, reason)
 
     @has_leases
+    @rule(pick=PICK, who=st.none() | PERSON, reason=ASIDE, wait=st.sampled_from(WAITS))
+    def park(self, pick: int, who: int | None, reason: str, wait: int | None) -> None:
+        lease = self.play.shown(pick)
+        self.play.park(lease, lease["who"] if who is None else who, reason, wait)
+
+    @has_leases
     @rule(pick=PICK, verdict=VERDICTS, then=st.booleans())
     def decide(self, pick: int, verdict: str, then: bool) -> None:
         """Whoever was given a lease decides on it, however long ago that was."""
@@ -117,12 +136,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.play.say(lease["who"], saying(lease, verdict), claim_next=then)
 
     @has_leases
-    @rule(
-        pick=PICK,
-        who=PERSON,
-        verdict=VERDICTS,
-        wrong=st.sampled_from(WRONG),
-    )
+    @rule(pick=PICK, who=PERSON, verdict=VERDICTS, wrong=st.sampled_from(WRONG))
     def misuse(self, pick: int, who: int, verdict: str, wrong: str) -> None:
         """Anybody shows any old token, and gets one thing or another wrong."""
         other: dict[str, Any] = {
@@ -135,12 +149,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.play.say(who, replace(said, **other.get(wrong, {})))
 
     @precondition(lambda self: self.play.sent)
-    @rule(
-        pick=PICK,
-        changed=st.sampled_from(CHANGED),
-        by_another=st.booleans(),
-        then=st.booleans(),
-    )
+    @rule(pick=PICK, changed=st.sampled_from(CHANGED), by_another=st.booleans(), then=st.booleans())
     def send_again(self, pick: int, changed: str, by_another: bool, then: bool) -> None:
         """The same verdict token comes again: with the same body, or with another."""
         who, said = picked(self.play.sent, pick)
@@ -155,50 +164,11 @@ class QueueMachine(RuleBasedStateMachine):
         by = (who + 1) % len(self.play.people) if by_another else who
         self.play.say(by, replace(said, **other.get(changed, {})), claim_next=then)
 
-    @precondition(lambda self: any(map(self.play.world.run_out, self.play.world.items.values())))
-    @rule()
-    def redrive(self) -> None:
-        self.play.redrive()
-
-    @precondition(lambda self: self.play.world.waiting)
-    @rule()
-    def apply(self) -> None:
-        self.play.apply()
-
-    @has_leases
-    @rule(who=PERSON)
-    def look(self, who: int) -> None:
+    @rule(who=PERSON, queue=QUEUE)
+    def look(self, who: int, queue: str) -> None:
         self.play.look(who)
-
-    @rule(deeds=st.lists(st.tuples(OFTEN, PERSON, PICK, VERDICTS), min_size=4, max_size=15))
-    def an_hour_of_work(self, deeds: list[tuple[str, int, int, str]]) -> None:
-        """Many steps in the proportions of every day, which lead deeper than single ones do."""
-        for deed, who, pick, verdict in deeds:
-            self._deeds(who, pick, verdict)[deed]()
-            self.play.agree()
-
-    def _deeds(self, who: int, pick: int, verdict: str) -> dict[str, Callable[[], object]]:
-        reason = ("need_time", "tech", "policy_unclear", "sign_off")[who]
-        with_leases: dict[str, Callable[[], object]] = {
-            "decide": lambda: self.decide(pick=pick, verdict=verdict, then=who == 0),
-            "release": lambda: self.release(pick=pick, who=None, reason=reason),
-            "renew": lambda: self.renew(pick=pick, who=None),
-            "look": lambda: self.play.look(who),
-        }
-        if not self.play.leases:
-            with_leases = dict.fromkeys(with_leases, lambda: self.play.claim_something(who))
-        return {
-            "claim": lambda: self.play.claim_something(who),
-            "wait": lambda: self.be_there_on_the_second(which=pick, off=(-1, 0, 0, 1)[who]),
-            "come back": lambda: self.play.come_back(pick),
-            "two": lambda: self.play.take_another(pick),
-            "to the end": lambda: self.play.decide_and_apply(pick, verdict, (-1, 0, 0, 1)[who]),
-            "redrive": self.play.redrive,
-            "apply": self.play.apply,
-            "enqueue": lambda: self.play.enqueue(sorted(TERMS)[pick % 2], who),
-            "resend": lambda: self.play.resend(pick),
-            **with_leases,
-        }
+        self.play.look_at_figures(who, queue)
+        self.play.look_at_health(who)
 
     @invariant()
     def rows_are_what_the_model_says(self) -> None:
@@ -210,13 +180,3 @@ class QueueMachine(RuleBasedStateMachine):
                 self.play.end()
         finally:
             self.play.close()
-
-
-def machine_on(ground: Ground) -> type[QueueMachine]:
-    """Return the machine that gets its databases from there."""
-    return type("QueueMachineHere", (QueueMachine,), {"ground": ground})
-
-
-def picked(things: list[Any], pick: int) -> Any:
-    """Return one of the things of before, the newest for 0."""
-    return things[-1 - pick % len(things)]

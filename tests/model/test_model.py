@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.model.day import long_day
+from tests.model.desk_machine import machine_on
 from tests.model.ground import Ground, prepare
-from tests.model.machine import machine_on
 from tests.support.postgres import Cluster
 
 EVERY_DAY = settings(
