@@ -94,6 +94,10 @@ class FencepostApp(App[str]):
                 await self._give_back()
         except TimeoutError:
             self.log("the item was not given back in time; its lease runs out by itself")
+        try:
+            self.desk.shelf.clear()
+        except OSError as error:
+            self.log(f"attachments stay where they are: {error.strerror}")
         self.exit(self._summary() if return_code == 0 else "", return_code=return_code)
 
     async def _give_back(self) -> None:

@@ -29,6 +29,7 @@ class Journal:
     def __init__(self, folder: Path, server: str, key: str) -> None:
         identity = hashlib.sha256(f"{server}\n{_key_id(key)}".encode()).hexdigest()[:16]
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder = folder
         self._pending = folder / f"verdict-{identity}.json"
         self._draft = folder / f"note-{identity}.json"
         self.damaged: Path | None = None

@@ -41,6 +41,7 @@ REVIEW = (
     Binding(("tab", "shift+tab"), "switch_pane", "item or evidence", READ, "tab"),
     Binding(("w",), "wide", "item alone, or both", READ, "w"),
     Binding(("d",), "changes", "how the evidence changed", READ, "d"),
+    Binding(("f",), "files", "save the attachments", READ, "f"),
     Binding(("Q",), "queues", "another queue", GO, "Q"),
     Binding(("question_mark", "f1"), "help", "this page", GO, "? F1"),
     Binding(("q", "escape"), "back", "back", GO, "q esc"),

@@ -18,6 +18,7 @@ from shared.wire.queue import Lease, ReleaseRequest, RenewRequest, TakeOverReque
 from tui.answers import UNKNOWN, Moment, arrived, stale_facts, words_of
 from tui.clock import elapsed
 from tui.journal import Journal
+from tui.shelf import NotProvenError, Shelf
 from tui.state.countdown import from_answer
 from tui.state.events import (
     Event,
@@ -33,7 +34,7 @@ from tui.state.events import (
     Refreshed,
     Troubled,
 )
-from tui.state.held import StaleFacts, Why
+from tui.state.held import Held, StaleFacts, Why
 from tui.state.parking import Meant
 from tui.state.pending import Draft
 
@@ -61,6 +62,7 @@ class LeaseDesk:
         self.now = now
         self.terminal = terminal
         self._sleep = sleep
+        self.shelf = Shelf(journal.folder, terminal)
         self._paper = asyncio.Lock()
         """Held while the draft is written or forgotten: the later of the two has the last word."""
 
@@ -206,6 +208,21 @@ class LeaseDesk:
         """Forget what was typed: it was sent, or its item is gone. Raises OSError."""
         async with self._paper:
             await asyncio.to_thread(self.journal.drop_note)
+
+    async def save_attachments(self, held: Held) -> str:
+        """Save the attachments of the item in hand; return in words what came of it."""
+        lease, digests = held.lease, held.evidence.attachments
+        try:
+            for digest in digests:
+                data = await self.client.read_blob(lease.item_id, digest, lease.lease_token)
+                await asyncio.to_thread(self.shelf.save, digest, data)
+        except ClientError as error:
+            return f"Not saved: {words_of(error)}"
+        except NotProvenError:
+            return "Not saved: what arrived is not what the evidence names. It was thrown away."
+        except OSError as error:
+            return f"Not saved: {error.strerror}"
+        return f"{len(digests)} saved in {self.shelf.folder}, until this item goes"
 
     def _opened(
         self, lease: Lease, sent: float, *, resumed: bool

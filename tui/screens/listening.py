@@ -48,6 +48,7 @@ class Listener(Workbench):
 
     async def sign_in(self) -> None:
         """Sign in, and then read the stream for as long as the screen is there."""
+        self.clear_files()
         await super().sign_in()
         if self.me is not None:
             begin(self, self._listen, "live")
@@ -61,6 +62,10 @@ class Listener(Workbench):
             except ClientError:
                 self.listening = False
             await asyncio.sleep(DEAF_SECONDS)
+
+    def clear_files(self) -> None:
+        """Take away what was saved of an item that is gone."""
+        raise NotImplementedError
 
     def hear(self, news: LiveEvent) -> None:
         """Look where the news points, if that is on the screen."""

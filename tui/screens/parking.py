@@ -39,6 +39,7 @@ class Parker(Switcher):
         draft = self.desk.journal.draft(_item(now)) if now is not None else None
         self.question = draft.question if draft is not None else ""
         self.form = None
+        self.clear_files()
         self.workers.cancel_group(self, "note")  # what is still to be written is of the old item
         if self.overlay is Overlay.PARK:
             self.overlay = Overlay.NONE

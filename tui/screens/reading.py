@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from tui.background import begin
 from tui.screens.listening import Listener
+from tui.state.session import Reviewing
 from tui.widgets.item import ItemPane
 from tui.widgets.pane import Pane
 
@@ -38,6 +42,34 @@ class Reader(Listener):
         if isinstance(pane, ItemPane) and pane.at_end and pane.load_more():
             return
         pane.scroll_to(y=pane.virtual_size.height, animate=False)
+
+    def do_files(self) -> None:
+        """Save the attachments of the item in hand."""
+        if not isinstance(self.session, Reviewing):
+            return
+        held = self.session.held
+        if not held.evidence.attachments:
+            self.said = "This item has no attachments."
+            return
+        self.said = "Saving …"
+
+        async def work() -> None:
+            self.said = await self.desk.save_attachments(held)
+            self.repaint()
+
+        begin(self, work, "files")
+
+    def clear_files(self) -> None:
+        """Take away what was saved of an item that is gone."""
+
+        async def work() -> None:
+            try:
+                await asyncio.to_thread(self.desk.shelf.clear)
+            except OSError as error:
+                self.said = f"Attachments are still in {self.desk.shelf.folder}: {error.strerror}"
+                self.repaint()
+
+        begin(self, work, "files")
 
     def do_switch_pane(self) -> None:
         """Let the keys scroll the other pane."""
