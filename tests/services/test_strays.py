@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import asyncpg
 import pytest
@@ -97,7 +98,7 @@ async def test_a_lease_on_a_stray_goes_on(desk: Desk) -> None:
 
 
 async def test_what_is_rescued_is_bounded_and_passes_over_what_others_work_on(
-    desk: Desk, runtime: asyncpg.Connection[object]
+    desk: Desk, runtime: asyncpg.Connection[Any]
 ) -> None:
     await submitted_late(desk, RENAMED, "c-1", "c-2", "c-3")
     async with runtime.transaction():
