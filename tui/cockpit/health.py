@@ -13,7 +13,8 @@ from tui.answers import words_of
 from tui.background import begin
 from tui.clock import local_words
 from tui.cockpit.explained import lead_help
-from tui.cockpit.figures import card_rows, cards, histogram_rows, table_rows
+from tui.cockpit.figures import card_rows, cards, table_rows
+from tui.cockpit.leases import histogram_rows
 from tui.desk import Desk
 from tui.keymap import LEAD, lookup
 from tui.state.countdown import clock_words

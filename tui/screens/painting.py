@@ -110,7 +110,8 @@ class Painter(Keyboard):
 
     def _dead(self) -> bool:
         dead = frozen(self.session) or isinstance(self.session, (Stale, Changed))
-        return dead or disarmed(self.session) or bool(self.parting)
+        filling = self.overlay in (Overlay.PARK, Overlay.NOTE)
+        return dead or filling or disarmed(self.session) or bool(self.parting)
 
     def _status(self, now: float, width: int) -> Content:
         """Return the one reserved row: trouble before words before receipt before rest."""

@@ -170,10 +170,10 @@ def receipt_words(receipt: Receipt | ParkedAway, now: float, width: int) -> Cont
 
 def _parked_words(parked: ParkedAway, width: int) -> Content:
     """Return the receipt of a parking."""
-    done = glue(words(" ✓ ", "bold $approve"), words("PARKED", "bold $escalate"))
-    until = words(f"  Parked until {day_words(parked.wake_at)}", "bold")
+    done = words(" ✓", "bold $approve")
+    until = glue(words(" Parked", "bold $escalate"), words(f" until {day_words(parked.wake_at)}"))
     early = words(", or until there is new evidence", "$muted")
-    item = words(f" {parked.content_id}", "bold")
+    item = words(f" {parked.content_id} ·", "bold")
     return roomiest(
         width, glue(done, item, until, early), glue(done, item, until), glue(done, until)
     )

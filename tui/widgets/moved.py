@@ -24,6 +24,8 @@ from tui.wrap import wrap
 _KEPT = "not sent; kept until you sign off; D shows it"
 _REMOVED: Style = "strike $reject"
 _ADDED: Style = "bold $approve"
+_BREAK = "↵"
+"""A line break within a running text."""
 _LONGEST = 400
 """Characters shown of what went or came at one place."""
 _PLAIN = {
@@ -210,7 +212,7 @@ def _wrapped(pieces: list[tuple[str, Style]], width: int) -> Iterator[Content]:
     safe: list[tuple[int, SafeText, Style]] = []
     whole = ""
     for text, style in pieces:
-        part = safe_text(text, lines=False)
+        part = safe_text(text.replace("\n", _BREAK), lines=False)
         safe.append((len(whole), part, style))
         whole += part.plain
     for start, end in wrap(whole, width):
