@@ -18,6 +18,9 @@ from backend.cli.http_protocol import BoundedProtocol
 _GRACE = 1
 """Seconds that requests in flight have to end when the server stops."""
 _BACKLOG = 1024
+_UNHEARD_MS = 60_000
+"""How long what we send may stay without a sign that it arrived; a stream to somebody whose network
+is gone would else hold its place for a quarter of an hour."""
 
 
 class HttpServer(uvicorn.Server):
@@ -73,10 +76,13 @@ def listen(host: str, port: int, *, insecure: bool) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
-        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
         why = (error.strerror or str(error)).partition(" (while")[0]
         raise Failure(f"can't listen on {host} port {port}: {why}.") from None
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; each connection has it from its listener
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNHEARD_MS)
+    return listener
 
 
 def address_of(listener: socket.socket) -> str:

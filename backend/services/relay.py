@@ -127,7 +127,7 @@ class Relay:
         self._trouble = ""
 
     def _say_down(self, trouble: str) -> None:
-        if trouble != self._trouble:
+        if not self._trouble:
             _log.warning("live.down", why=trouble, then="polling goes on")
         self._trouble = trouble
 

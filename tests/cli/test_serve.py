@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -7,12 +8,14 @@ import socket
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from shared.client import Refused
 from shared.problems import ProblemCode
+from shared.vocabulary import NewsKind
 from tests.support.processes import ROOT, is_alive, until
 from tests.support.served import (
     Served,
@@ -56,6 +59,22 @@ def test_it_stops_at_once_with_open_connections_and_a_request_under_way() -> Non
         assert idle.recv(100) == b""
         for one in (idle, half_sent, under_way):
             one.close()
+
+
+async def test_a_stream_outlives_the_database_and_holds_up_no_stop() -> None:
+    with served() as server:
+        async with server.client(server.key("watcher", "lead")) as client:
+            events: Any = client.live()
+            assert (await anext(events)).kind is NewsKind.RESYNC
+            os.killpg(server.postmaster(), signal.SIGKILL)
+            async with asyncio.timeout(60):
+                assert (await anext(events)).kind is NewsKind.RESYNC
+            code, seconds = await asyncio.to_thread(server.stop)
+            await events.aclose()
+        assert code == 0
+        assert seconds < SOON
+        log = server.log()
+    assert log.count('"live.down"') == log.count('"live.up_again"') == 1
 
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGHUP], ids=lambda sig: sig.name)

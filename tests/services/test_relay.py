@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,13 +12,18 @@ from structlog.testing import capture_logs
 
 from backend.db.connection import Database
 from backend.db.listen import CHANNEL
+from backend.services.claim import claim
 from backend.services.news import News, written
+from backend.services.policies import shipped_policy
 from backend.services.relay import UNSENT_AT_MOST
+from backend.services.verdict import verdict
 from shared.vocabulary import NewsKind, Role
 from tests.services.test_hub import depth_of, person, taken
+from tests.support.desk import QUEUE, new_key, set_up_desk
 from tests.support.live import listeners, next_of, relaying, until
 from tests.support.postgres import Dsn
 from tests.support.road import Road, road_to
+from tests.support.tree import files, short
 
 RESYNC, DEPTH = NewsKind.RESYNC, NewsKind.QUEUE_DEPTH
 
@@ -183,3 +189,32 @@ async def test_the_line_is_none_of_the_pool(dsn: Dsn, admin: Any) -> None:
         with hub.stream(person()) as stream:
             relay.tell(depth_of("posts"))
             await next_of(stream, DEPTH, 2)
+
+
+def test_nothing_is_notified_but_by_the_line_itself() -> None:
+    """Beside a write it would take a lock that the whole server shares, until it commits."""
+    notifies = re.compile(r"\bNOTIFY\s+\w|pg_notify", re.IGNORECASE)
+    found = [
+        short(path)
+        for path in [*files(".sql", "sql"), *files(".py", "backend")]
+        if notifies.search(path.read_text(encoding="utf-8"))
+    ]
+    assert found == ["sql/queries/listen.sql"]
+
+
+async def test_a_claim_and_a_verdict_send_nothing_by_themselves(
+    database: Database, admin: Any
+) -> None:
+    messages: list[Any] = []
+    await admin.add_listener(CHANNEL, lambda *said: messages.append(said))
+    desk = await set_up_desk(database, admin, shipped_policy())
+    await desk.item()
+    who = await desk.person("anna")
+    told: list[News] = []
+    lease = (await claim(database, desk.policy, who, QUEUE, new_key(), tell=told.append)).lease
+    assert lease is not None
+    await verdict(database, desk.policy, who, lease.item_id, desk.saying(lease), tell=told.append)
+    assert {news.kind for news in told} == {DEPTH, NewsKind.ITEM_RESOLVED}
+    assert await desk.apply_all() == 1
+    await admin.fetchval("SELECT 1")
+    assert messages == []
