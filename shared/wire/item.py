@@ -1,4 +1,4 @@
-"""What may happen to an item besides a claim and a verdict, and the lists that leads page through."""
+"""What may happen to an item besides claim and verdict, and the lists that leads page through."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class ItemLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ItemPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer to `GET /v1/queues/{queue}/items`; `after` goes into the next request, None: the end."""
+    """Answer to `GET /v1/queues/{queue}/items`; `after` is for the next request, None: the end."""
 
     items: tuple[ItemLine, ...]
     after: str | None = None

@@ -138,6 +138,7 @@ def test_items_move_along_their_edges_only(current: ItemState, following: ItemSt
         ("leased", "parked"),
         ("leased", "resolved"),
         ("parked", "queued"),
+        ("parked", "parked"),  # a move
         ("parked", "resolved"),
     }
     assert may_move(current, following) == ((current, following) in legal)
