@@ -123,7 +123,9 @@ async def live_server(
     closing = asyncio.Event()
     app = create_app(database, Settings(env="test"), closing, tell=relay.tell, hub=hub)
     listener = listen("127.0.0.1", 0, insecure=False)
-    server = LiveServer(address_of(listener), relay, hub, HttpServer(app, closing))
+    http = HttpServer(app, closing)
+    http.config.timeout_graceful_shutdown = 30  # a stream that does not end by itself is seen
+    server = LiveServer(address_of(listener), relay, hub, http)
     server.serving = asyncio.create_task(server._server.serve(sockets=[listener]))
     relaying = asyncio.create_task(relay.run()) if with_line else None
     await server._server.answering.wait()
