@@ -173,7 +173,7 @@ async def _compose(chosen: settings.Settings, options: Options, stopping: Stoppi
         version = await ensure_policy(for_work, options.policy)
         closing = asyncio.Event()
         hub = Hub()
-        relay = Relay(_listen_url(chosen, place), hub)
+        relay = Relay(listen_url(chosen, place.url), hub)
         app = create_app(for_requests, chosen, closing, tell=relay.tell, hub=hub)
         server = HttpServer(app, closing)
         stopping.server = server
@@ -190,10 +190,10 @@ def _pool(place: Place, chosen: settings.Settings, size: int) -> Database:
     )
 
 
-def _listen_url(chosen: settings.Settings, place: Place) -> str:
-    """Where the process listens: a pooler before the database can't be listened through."""
-    own = place.server is not None
-    return place.url if own or chosen.listen_url is None else chosen.listen_url
+def listen_url(chosen: settings.Settings, url: str) -> str:
+    """Return where to listen if `url` is the database: a pooler can't be listened through."""
+    is_ours = chosen.database_url is None
+    return url if is_ours or chosen.listen_url is None else chosen.listen_url
 
 
 def _workers(db: Database, options: Options, tell: Tell) -> list[Worker]:
