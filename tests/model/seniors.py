@@ -96,7 +96,7 @@ class Senior(Client):
             self.crowd.history.append(replace(op, invoked=began, returned=await self.now()))
 
     async def _any(self) -> asyncpg.Record:
-        seen = await self.watch.fetchrow(_ANY)
+        seen: asyncpg.Record | None = await self.watch.fetchrow(_ANY)
         while seen is None:
             seen = await self.watch.fetchrow(_ANY)
         return seen
