@@ -15,6 +15,7 @@ from backend.domain.states import (
     next_state,
     outcome_of,
     reopened,
+    withdrawn,
 )
 from shared.vocabulary import Actor, ContentState, ItemSource, ItemState, Outcome, Verdict
 
@@ -176,3 +177,23 @@ def test_nothing_can_be_upheld_or_overturned_where_nothing_was_decided(
 ) -> None:
     with pytest.raises(IllegalTransition):
         outcome_of(verdict, in_force)
+
+
+@pytest.mark.parametrize("current", ContentState)
+@pytest.mark.parametrize("settled", [*SETTLING, None])
+def test_a_withdrawn_round_leaves_what_was_settled_before_it(
+    current: ContentState, settled: Outcome | None
+) -> None:
+    if current is not IN_REVIEW:
+        assert withdrawn(current, settled) is current
+    elif settled is None:
+        with pytest.raises(IllegalTransition):
+            withdrawn(current, settled)
+    else:
+        assert withdrawn(current, settled) is SETTLING[settled]
+
+
+@pytest.mark.parametrize("settled", [Outcome.HOLD, Outcome.NONE])
+def test_what_settles_nothing_is_never_gone_back_to(settled: Outcome) -> None:
+    with pytest.raises(IllegalTransition):
+        withdrawn(IN_REVIEW, settled)
