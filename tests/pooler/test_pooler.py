@@ -233,3 +233,27 @@ async def test_a_session_that_is_gone_behind_it_is_an_outage_too(desk: Desk, adm
         assert granted is not None
         return
     pytest.fail("it never came back")
+
+
+async def test_a_pooler_that_loses_patience_is_an_outage_too(dsn: Dsn) -> None:
+    async with pooled(dsn.runtime, sessions=1, patience=1) as pooler:
+        url = pooler.url(dsn.runtime)
+        async with Database(url, durable=False, true_clock=False, statement_cache=0) as db:
+            async with db.transaction() as busy:
+                assert await rows.find_tenant(busy, "default")
+                with pytest.raises((UnavailableError, OutcomeUnknownError)):
+                    async with db.transaction() as late:
+                        await rows.find_tenant(late, "default")
+            async with db.transaction() as again:
+                assert await rows.find_tenant(again, "default")
+
+
+async def test_a_pooler_that_is_full_is_an_outage_too(dsn: Dsn) -> None:
+    async with pooled(dsn.runtime, more="max_client_conn = 1") as pooler:
+        url = pooler.url(dsn.runtime)
+        db = Database(url, durable=False, true_clock=False, statement_cache=0)
+        async with db, db.transaction() as only:
+            with pytest.raises(UnavailableError):
+                async with db.transaction():
+                    pass
+            assert await rows.find_tenant(only, "default")

@@ -33,7 +33,7 @@ pool_mode = transaction
 default_pool_size = {sessions}
 max_client_conn = 300
 server_idle_timeout = 5
-query_wait_timeout = 10
+query_wait_timeout = {patience}
 logfile = {folder}/log
 pidfile = {folder}/pid
 {more}
@@ -80,7 +80,9 @@ class Pooler:
 
 
 @contextlib.asynccontextmanager
-async def pooled(direct: str, *, sessions: int = 3, more: str = "") -> AsyncIterator[Pooler]:
+async def pooled(
+    direct: str, *, sessions: int = 3, patience: int = 10, more: str = ""
+) -> AsyncIterator[Pooler]:
     """Run a pooler before the server of an address; skip the test if there is no PgBouncer."""
     binary = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin")
     if binary is None:
@@ -95,6 +97,7 @@ async def pooled(direct: str, *, sessions: int = 3, more: str = "") -> AsyncIter
         own=own,
         folder=folder,
         sessions=sessions,
+        patience=patience,
         more=more,
     )
     (folder / "ini").write_text(text)
