@@ -11,9 +11,9 @@ class QueueHealth(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one queue.
 
     `lease_counts[n]` is how many unresolved items were leased n times; the last place holds "that
-    many or more". `oldest_ms` is the age of the oldest item that waits or is held, as its SLA counts
-    it: without the time that it was parked. A person is `present` if he has a right to the queue and
-    used his key within the last 15 minutes; the asker counts only where he is a reviewer.
+    many or more". `oldest_ms` is the age of the oldest item that waits or is held, as its SLA
+    counts it: without the time that it was parked. A person is `present` if he has a right to the
+    queue and used his key within the last 15 minutes; the asker only where he is a reviewer.
     """
 
     queue: str
