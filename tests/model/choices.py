@@ -14,6 +14,8 @@ WRONG = ("nobody", "evidence", "reason", "token", "item")
 CHANGED = ("nothing", "nothing", "verdict", "note", "evidence", "lease", "item")
 WAITS = (None, 1, 20, 60, 150, 499, 500, 501, 0)
 """For how long to park: as long as may be, for a while, just too long, not at all."""
+FIRST = ("held", "settled", "in review")
+HOW = ("renew", "release", "park", "decide")
 BODIES = (
     ("first words", "hate"),
     ("first words", "spam"),

@@ -9,7 +9,7 @@ import asyncpg
 
 from tests.model.reference.records import Decision, Item, Question, Row
 from tests.model.reference.world import World
-from tests.model.told import moment
+from tests.model.told import Near, moment
 from tests.model.trail import agree_on_contents
 
 Admin: TypeAlias = "asyncpg.Connection[Any]"
@@ -60,7 +60,7 @@ def _item_row(row: asyncpg.Record) -> dict[str, Any]:
         "content": row["name"],
         **{name: row[name] for name in (*plain, *counts)},
         **{name: _date(row[column]) for name, column in DATES.items()},
-        "rank": round(row["rank"], 6),
+        "rank": Near(row["rank"]),
         "sla_from": _date(row["sla_from"]) if open_still else None,
         "token": None if row["fence_token"] is None else str(row["fence_token"]),
         "key": None if row["claim_key"] is None else str(row["claim_key"]),
@@ -81,7 +81,7 @@ def _item(item: Item) -> dict[str, Any]:
         "lease_count": item.leases,
         "lease_epoch": item.epoch,
         "evidence_revision": item.revision,
-        "rank": round(item.rank, 6),
+        "rank": item.rank,
         "sla_from": None if item.state == "resolved" else item.sla_from,
     }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shared.vocabulary import ParkReason, ReleaseReason, TakeBackReason
-from tests.model.choices import BODIES, CHANGED, OFFS, QUEUES, WAITS, WRONG
+from tests.model.choices import BODIES, CHANGED, FIRST, HOW, OFFS, QUEUES, WAITS, WRONG
 from tests.model.ground import REASONS, STAFF
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ WORK: Mapping[str, tuple[int, Arguments]] = {
     "reopen": (3, lambda by: {
         "lead": _lead(by), "pick": _pick(by), "queue": by.choice([None, None, *QUEUES, "attic"])}),
     "revise": (6, lambda by: {
-        "pick": _pick(by), "held": _often(by, 0.6), "body": by.choice(BODIES)}),
-    "withdraw": (1, lambda by: {"pick": _pick(by), "held": _often(by, 0.5)}),
+        "pick": _pick(by), "first": by.choice(FIRST), "body": by.choice(BODIES)}),
+    "withdraw": (2, lambda by: {"pick": _pick(by), "first": by.choice(FIRST)}),
 }  # fmt: skip
 WITH_LEASES: Mapping[str, tuple[int, Arguments]] = {
     "claim_with_an_old_key": (4, lambda by: {
@@ -109,6 +109,7 @@ WITH_LEASES: Mapping[str, tuple[int, Arguments]] = {
     "misuse": (5, lambda by: {
         "pick": _pick(by), "who": _who(by), "verdict": _verdict(by), "wrong": by.choice(WRONG)}),
     "take_another_item": (5, lambda by: {"pick": _pick(by)}),
+    "show_a_dead_token": (6, lambda by: {"pick": _pick(by), "how": by.choice(HOW)}),
 }  # fmt: skip
 WITH_VERDICTS: Mapping[str, tuple[int, Arguments]] = {
     "send_again": (6, lambda by: {

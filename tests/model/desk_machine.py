@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from shared.vocabulary import TakeBackReason
-from tests.model.choices import BODIES, NOWHERE, QUEUES, picked
+from tests.model.choices import BODIES, FIRST, NOWHERE, QUEUES, picked
 from tests.model.day import deed_of_a_day
 from tests.model.ground import Ground
 from tests.model.machine import PERSON, PICK, QueueMachine
@@ -34,19 +34,23 @@ class DeskMachine(QueueMachine):
         chosen: Item = picked(items, pick)
         return chosen
 
-    def name(self, pick: int, *, held: bool) -> str:
-        """Return the name of a content, first what somebody holds, or what nobody looks at."""
+    def name(self, pick: int, first: str) -> str:
+        """Return the name of a content: first what somebody holds, or has decided, or reviews."""
         world = self.play.world
         names = sorted(
             world.contents,
-            key=lambda name: (self._rating(name, held=held), world.last_round(name).pk),
+            key=lambda name: (self._is(name, first), world.last_round(name).pk),
         )
         chosen: str = picked(names, pick)
         return chosen
 
-    def _rating(self, name: str, *, held: bool) -> bool:
+    def _is(self, name: str, wanted: str) -> bool:
         item = self.play.world.open_item(name)
-        return item is None if not held else item is not None and item.state != "queued"
+        if wanted == "held":
+            return item is not None and item.state != "queued"
+        if wanted == "settled":
+            return item is None
+        return item is not None and self.play.world.contents[name].state == "in_review"
 
     # --- Leads ----------------------------------------------------------------------------------
 
@@ -72,19 +76,19 @@ class DeskMachine(QueueMachine):
     @has_contents
     @rule(lead=PERSON, pick=PICK, queue=st.none() | TO)
     def reopen(self, lead: int, pick: int, queue: str | None) -> None:
-        self.play.reopen(lead, self.name(pick, held=False), queue)
+        self.play.reopen(lead, self.name(pick, "settled"), queue)
 
     # --- The producer ---------------------------------------------------------------------------
 
     @has_contents
-    @rule(pick=PICK, held=st.booleans(), body=st.sampled_from(BODIES))
-    def revise(self, pick: int, held: bool, body: tuple[str, str]) -> None:
-        self.play.revise(self.name(pick, held=held), body)
+    @rule(pick=PICK, first=st.sampled_from(FIRST), body=st.sampled_from(BODIES))
+    def revise(self, pick: int, first: str, body: tuple[str, str]) -> None:
+        self.play.revise(self.name(pick, first), body)
 
     @has_contents
-    @rule(pick=PICK, held=st.booleans())
-    def withdraw(self, pick: int, held: bool) -> None:
-        self.play.withdraw(self.name(pick, held=held))
+    @rule(pick=PICK, first=st.sampled_from(FIRST))
+    def withdraw(self, pick: int, first: str) -> None:
+        self.play.withdraw(self.name(pick, first))
 
     # --- The house ------------------------------------------------------------------------------
 

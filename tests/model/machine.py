@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 )
 
 from shared.vocabulary import ParkReason, ReleaseReason
-from tests.model.choices import CHANGED, OFFS, QUEUES, SPANS, WAITS, WRONG, picked
+from tests.model.choices import CHANGED, HOW, OFFS, QUEUES, SPANS, WAITS, WRONG, picked
 from tests.model.ground import REASONS, STAFF, Ground
 from tests.model.play import Play
 from tests.model.stage import saying
@@ -106,6 +106,8 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(who=PERSON, again=st.none() | PICK, terminal=TERMINAL)
     def take_over(self, who: int, again: int | None, terminal: str | None) -> None:
         """Another terminal takes what somebody holds; or says once more that it did."""
+        holders = [by for by in range(len(STAFF)) if self.play.world.owned(self.play.pk(by))]
+        who = holders[who] if who < len(holders) else who
         keys = [key for by, _, key in self.play.keys if by == who]
         key = picked(keys, again) if keys and again is not None else new_key()
         self.play.take_over(who, key, terminal)
@@ -127,6 +129,11 @@ class QueueMachine(RuleBasedStateMachine):
     def park(self, pick: int, who: int | None, reason: str, wait: int | None) -> None:
         lease = self.play.shown(pick)
         self.play.park(lease, lease["who"] if who is None else who, reason, wait)
+
+    @has_leases
+    @rule(pick=PICK, how=st.sampled_from(HOW))
+    def show_a_dead_token(self, pick: int, how: str) -> None:
+        self.play.show_a_dead_token(pick, how)
 
     @has_leases
     @rule(pick=PICK, verdict=VERDICTS, then=st.booleans())

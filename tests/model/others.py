@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from tests.model.people import People
 from tests.model.reference import house, leads, producers
 from tests.model.reference.records import Told
-from tests.model.stage import same
 
 
 class Others(People):
@@ -38,34 +37,34 @@ class Others(People):
         self.turn(1)
         told = self.run(self.office.revise(name, body))
         right = producers.revise(self.world, name, body, self.finder(), self.evidence())
-        same(told, right)
+        self.same(told, right)
 
     def withdraw(self, name: str) -> None:
         self.turn(1)
         told = self.run(self.office.withdraw(name))
-        same(told, producers.withdraw(self.world, self.producer, name))
+        self.same(told, producers.withdraw(self.world, self.producer, name))
 
     # --- Leads ----------------------------------------------------------------------------------
 
     def take_back(self, who: int, item: int, epoch: int, reason: str) -> None:
         self.turn(1)
         told = self.run(self.office.take_back(self.people[who], item, epoch, reason))
-        same(told, leads.take_back(self.world, self.pk(who), item, epoch, reason))
+        self.same(told, leads.take_back(self.world, self.pk(who), item, epoch, reason))
 
     def move(self, who: int, items: Sequence[int], to: str) -> None:
         self.turn(1)
         told = self.run(self.office.move(self.people[who], items, to))
-        same(told, leads.move(self.world, self.pk(who), items, to))
+        self.same(told, leads.move(self.world, self.pk(who), items, to))
 
     def withdraw_items(self, who: int, items: Sequence[int]) -> None:
         self.turn(1)
         told = self.run(self.office.withdraw_items(self.people[who], items))
-        same(told, leads.withdraw_items(self.world, self.pk(who), items))
+        self.same(told, leads.withdraw_items(self.world, self.pk(who), items))
 
     def reopen(self, who: int, name: str, queue: str | None) -> None:
         self.turn(1)
         told = self.run(self.office.reopen(self.people[who], name, queue))
-        same(told, leads.reopen(self.world, self.pk(who), name, queue, self.finder()))
+        self.same(told, leads.reopen(self.world, self.pk(who), name, queue, self.finder()))
 
     def look_at_health(self, who: int) -> None:
         """A lead sees of each queue that he leads what is true of it."""
@@ -76,10 +75,10 @@ class Others(People):
 
     def redrive(self) -> None:
         self.turn(1)
-        same(self.run(self.real.redrive()), house.redrive(self.world))
+        self.same(self.run(self.real.redrive()), house.redrive(self.world))
 
     def apply(self) -> Told:
         self.turn(1)
         told = self.run(self.real.apply())
-        same(told, house.apply_due(self.world, self.finder()))
+        self.same(told, house.apply_due(self.world, self.finder()))
         return told

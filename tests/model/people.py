@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.model.reference import claims, leases, verdicts
 from tests.model.reference.records import Parking, Saying, Told
-from tests.model.stage import Stage, same
+from tests.model.stage import Stage
 from tests.support.desk import new_key
 
 
@@ -27,7 +27,7 @@ class People(Stage):
     ) -> None:
         self.keys.append((who, queue, key))
         new = self._new_token(told)
-        same(told, claims.claim(self.world, self.pk(who), queue, key, new, terminal))
+        self.same(told, claims.claim(self.world, self.pk(who), queue, key, new, terminal))
         self._keep(who, told)
 
     def _new_token(self, told: Told) -> str | None:
@@ -48,7 +48,7 @@ class People(Stage):
         asked = queues or tuple(q for q in self.desk.policy.queues if q in self.world.rooms[person])
         self.keys.append((who, asked[0], key))
         new = self._new_token(told)
-        same(told, claims.claim_any(self.world, person, asked, key, new, terminal))
+        self.same(told, claims.claim_any(self.world, person, asked, key, new, terminal))
         self._keep(who, told)
         return told
 
@@ -74,7 +74,7 @@ class People(Stage):
         self.turn(1)
         told = self.run(self.real.take_over(self.people[who], key, terminal))
         new = self._new_token(told)
-        same(told, leases.take_over(self.world, self.pk(who), key, new, terminal))
+        self.same(told, leases.take_over(self.world, self.pk(who), key, new, terminal))
         if new is not None:
             self.keys.append((who, told.facts["queue"], key))
             self._keep(who, told)
@@ -82,7 +82,7 @@ class People(Stage):
     def look(self, who: int) -> None:
         """Somebody asks what he holds; what he is shown now he may decide on."""
         told = self.run(self.real.mine(self.people[who]))
-        same(told, self.world.mine(self.pk(who)))
+        self.same(told, self.world.mine(self.pk(who)))
         self._keep(who, told)
 
     def look_at_figures(self, who: int, queue: str) -> None:
@@ -91,19 +91,19 @@ class People(Stage):
         if queue not in self.world.rooms[person]:
             assert told.word == "forbidden"
         else:
-            same(told, Told("nothing", self.world.figures(person, queue)))
+            self.same(told, Told("nothing", self.world.figures(person, queue)))
 
     def renew(self, lease: dict[str, Any], who: int) -> None:
         self.turn(1)
         item, token = lease["item"], lease["token"]
         told = self.run(self.real.renew(self.people[who], item, token))
-        same(told, leases.renew(self.world, self.pk(who), item, token))
+        self.same(told, leases.renew(self.world, self.pk(who), item, token))
 
     def release(self, lease: dict[str, Any], who: int, reason: str) -> None:
         self.turn(1)
         item, token = lease["item"], lease["token"]
         told = self.run(self.real.release(self.people[who], item, token, reason))
-        same(told, leases.release(self.world, self.pk(who), item, token, reason))
+        self.same(told, leases.release(self.world, self.pk(who), item, token, reason))
 
     def park(self, lease: dict[str, Any], who: int, reason: str, wait: int | None) -> None:
         """Set aside for `wait` seconds from now, or for as long as may be."""
@@ -112,7 +112,7 @@ class People(Stage):
         until = None if wait is None else self.world.now + wait
         asked = Parking(reason, until, None if wait is None else f"until {wait}?")
         told = self.run(self.real.park(self.people[who], item, token, asked))
-        same(told, leases.park(self.world, self.pk(who), item, token, asked))
+        self.same(told, leases.park(self.world, self.pk(who), item, token, asked))
 
     def say(self, who: int, said: Saying, *, claim_next: bool = False) -> None:
         self.turn(1)
@@ -121,7 +121,7 @@ class People(Stage):
         told, following = self.run(self.real.verdict(self.people[who], said, key))
         made = told.facts.get("decision")
         new = made if made not in self.world.decisions else None
-        same(told, verdicts.verdict(self.world, self.pk(who), said, new))
+        self.same(told, verdicts.verdict(self.world, self.pk(who), said, new))
         if key is not None and told.word == "decided":
             self._next(who, self.world.items[said.item].queue, key, following)
 
@@ -140,4 +140,4 @@ class People(Stage):
             self._claimed(who, queue, key, following)
         else:
             claims.claim(self.world, self.pk(who), queue, key, None)
-            same(following, self.world.lease_of(held))
+            self.same(following, self.world.lease_of(held))

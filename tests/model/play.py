@@ -56,9 +56,32 @@ class Play(Others):
             Moment(item.ended, partial(self.claim, another, item.queue)),
             Moment(item.ended, partial(self.claim, who, item.queue)),
             Moment(item.ended, partial(self.park, lease, who, "await_date", 5)),
+            *(
+                Moment(item.ended, partial(self.renew, dead, dead["who"]))
+                for dead in self.dead(item)
+            ),
             Moment(item.leased_at + terms.hold, partial(self.renew, lease, who)),
             Moment(item.ended + terms.late_cap, lambda: self.say(who, saying(lease, "approve"))),
         ]
+
+    def dead(self, item: Item) -> list[dict[str, Any]]:
+        """Return the leases of an item whose tokens died, the newest first."""
+        there = [lease for lease in self.leases if lease["item"] == item.pk]
+        return [lease for lease in there[::-1] if lease["token"] != item.token]
+
+    def show_a_dead_token(self, pick: int, how: str) -> None:
+        """Somebody does with a token that died what he would have done with it."""
+        dead = [lease for item in self.world.open_items() for lease in self.dead(item)]
+        if not dead:
+            return
+        lease = dead[-1 - pick % len(dead)]
+        deeds: dict[str, Callable[[], object]] = {
+            "renew": lambda: self.renew(lease, lease["who"]),
+            "release": lambda: self.release(lease, lease["who"], "tech"),
+            "park": lambda: self.park(lease, lease["who"], "await_date", 30),
+            "decide": lambda: self.say(lease["who"], saying(lease, "approve")),
+        }
+        deeds[how]()
 
     def come_back(self, pick: int) -> None:
         """Whoever left an item asks for it too early, when the next who took it let it lapse."""

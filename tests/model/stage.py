@@ -14,8 +14,9 @@ from tests.model.compare import agree
 from tests.model.ground import LEADS, REASONS, STAFF, Ground
 from tests.model.offices import Offices
 from tests.model.players import Players
-from tests.model.reference.records import Saying
+from tests.model.reference.records import Saying, Told
 from tests.model.reference.world import World
+from tests.model.told import kinds
 from tests.support.desk import Desk
 
 T = TypeVar("T")
@@ -61,7 +62,8 @@ class Stage:
         self.leases: list[dict[str, Any]] = []
         self.keys: list[tuple[int, str, str]] = []
         self.sent: list[tuple[int, Saying]] = []
-        self.deeds: dict[str, int] = {}
+        self.met: set[str] = set()
+        """The kinds of answers that were given."""
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
@@ -77,6 +79,11 @@ class Stage:
         self.world.now += seconds
         shift = timedelta(seconds=self.world.now)
         self.run(self.desk.admin.execute("UPDATE test_clock SET shift = $1", shift))
+
+    def same(self, told: Told | None, right: Told) -> None:
+        """Raise AssertionError, which says both, if what was told is not what the model says."""
+        assert told == right, f"told: {told}\nrightly: {right}"
+        self.met |= kinds(right)
 
     def agree(self) -> None:
         self.run(agree(self.desk.admin, self.world))
@@ -119,11 +126,6 @@ class Stage:
         rows = self.run(self.desk.admin.fetch(SHOWN))
         known = {(row["content_id"], row["revision"]): row["hash"] for row in rows}
         return lambda name, number: known[name, number]
-
-
-def same(told: object, right: object) -> None:
-    """Raise AssertionError, which says both, if what was told is not what the model says."""
-    assert told == right, f"told: {told}\nrightly: {right}"
 
 
 def saying(lease: dict[str, Any], verdict: str, **changed: str) -> Saying:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from shared.vocabulary import BulkResult, ItemNow
 from tests.model.day import long_day
 from tests.model.desk_machine import machine_on
 from tests.model.ground import Ground, prepare
@@ -32,6 +33,17 @@ DEEP = settings(
     suppress_health_check=list(HealthCheck),
 )
 
+STALE = {f"stale: {now}" for now in (*ItemNow, "not his", "too late")}
+BULK = {f"bulk: {result}" for result in BulkResult if result is not BulkResult.REFUSED}
+ANSWERS = STALE | BULK | {
+    "lease", "nothing", "lease_held", "forbidden", "renewed", "released", "parked", "invalid_field",
+    "decided", "replayed", "verdict_conflict", "wrong_owner", "reason_not_admitted",
+    "evidence_changed", "new: True", "new: False", "reopened by evidence", "withdrawn",
+    "no_open_item", "taken_back", "reopened", "not_reopenable", "queue_draining", "not_found",
+    "given_back", "woken", "escalated", "stuck", "applied",
+}  # fmt: skip
+"""Every kind of answer that there is; what is refused in bulk are appeals, which are not played."""
+
 
 @pytest.fixture(scope="module")
 async def ground(cluster: Cluster) -> Ground:
@@ -40,11 +52,21 @@ async def ground(cluster: Cluster) -> Ground:
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_a_long_day_goes_as_the_model_says(ground: Ground, seed: int) -> None:
+    _a_day(ground, seed)
+
+
+def test_long_days_meet_every_answer(ground: Ground) -> None:
+    met = set().union(*(_a_day(ground, seed) for seed in (5, 6, 7, 8)))
+    assert met >= ANSWERS, sorted(ANSWERS - met)
+
+
+def _a_day(ground: Ground, seed: int) -> set[str]:
     machine = machine_on(ground)()
     try:
         long_day(machine, seed, deeds=300)
     finally:
         machine.play.close()
+    return machine.play.met
 
 
 def test_the_queue_does_what_its_model_does(ground: Ground) -> None:

@@ -27,6 +27,16 @@ START = datetime(2030, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 
+class Near(float):
+    """A number that equals whatever is a millionth away from it at most."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, float) and abs(float(self) - float(other)) < 1e-6
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+
 def seconds(ms: int) -> int:
     """Return whole seconds; the counted clock knows no others."""
     assert ms % 1000 == 0, ms
@@ -69,6 +79,24 @@ def _facts(refusal: Refusal) -> dict[str, Any]:
             return {"decision": int(extra["decision_id"]), "verdict": extra["verdict"]}
         case _:
             return {}
+
+
+def kinds(told: Told) -> set[str]:
+    """Name what kind of answer this is, as finely as its facts tell it."""
+    facts = told.facts
+    match told.word:
+        case "stale_lease":
+            return {f"stale: {facts.get('now', 'too late' if facts else 'not his')}"}
+        case "decided":
+            return {"replayed" if facts["replayed"] else "decided"}
+        case "bulk":
+            return {f"bulk: {result}" for _, result in facts["rows"]}
+        case "revised":
+            return {"reopened by evidence" if facts["reopened"] else f"new: {facts['changed']}"}
+        case "redriven":
+            return {name for name, count in facts.items() if count}
+        case _:
+            return {told.word}
 
 
 def _stale(extra: dict[str, Any]) -> dict[str, Any]:
@@ -142,7 +170,7 @@ def shown(lease: Lease) -> Told:
         "left": seconds(lease.expires_in_ms),
         "leases": lease.lease_count,
         "left_by": lease.left_by,
-        "rank": round(lease.rank, 6),
+        "rank": Near(lease.rank),
         "severity": lease.severity,
         "waited": seconds(lease.waited_ms),
         "evidence": lease.evidence_hash,

@@ -182,7 +182,7 @@ class World:
             "left": left,
             "leases": item.leases,
             "left_by": len(item.left_by),
-            "rank": round(item.rank, 6),
+            "rank": item.rank,
             "severity": item.severity,
             "waited": self.now - item.first,
             "evidence": self.evidence(item),
