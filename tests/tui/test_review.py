@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,7 +82,14 @@ async def test_no_key_counts_in_the_first_400_ms_of_an_item(folder: Path) -> Non
     server = FakeServer([POST, CASE])
     app = application(server, folder)
     async with running(app) as pilot:
-        await decide(pilot, "r", "2")
+        await armed(pilot)
+        before = time.monotonic()
+        await press(pilot, "r", "2")
+        await pilot.pause(0.1)
+        hand = review(app).hand
+        assert hand.armed_at >= before + 0.4
+        later = time.monotonic() + 60  # a busy machine presses late; these are in time
+        review(app).hand = replace(hand, armed_at=later)
         await press(pilot, "r", "1", gap=0.06)
         assert review(app).hand.picker is None
     assert len(server.verdicts) == 1

@@ -59,7 +59,7 @@ class Painter(Keyboard):
 
     def repaint(self) -> None:
         """Draw everything that follows from the state."""
-        if not self.is_mounted:
+        if not self.is_mounted or not self.children:  # not there yet, or being taken down
             return
         self.sync_dialog()
         self._paint_body()
@@ -88,7 +88,7 @@ class Painter(Keyboard):
 
     def paint_moving(self) -> None:
         """Draw the rows that change with the clock."""
-        if not self.is_mounted:
+        if not self.is_mounted or not self.children:
             return
         width, now = self.app.size.width, self.desk.now()
         name = self.me.name if self.me is not None else "signing in"

@@ -1,0 +1,55 @@
+"""How a difference in the evidence is shown: whole, at every size, and harmless."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.drive import application, decide, press, running, shown
+from tests.tui.fake_server import FakeServer
+from tests.tui.test_changed import READ, refusing
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_a_large_change_can_be_read_whole_and_its_keys_stay_on_the_screen(
+    folder: Path, size: tuple[int, int]
+) -> None:
+    words = " ".join(f"word{number}" for number in range(400))
+    new = " ".join(f"{'new' if number % 10 == 0 else 'word'}{number}" for number in range(400))
+    server = FakeServer([samples.evidence(words)])
+    refusing(server, samples.evidence(new))
+    app = application(server, folder)
+    seen = ""
+    async with running(app, size) as pilot:
+        await decide(pilot, "r", "1")
+        await pilot.pause(READ)
+        for _ in range(100):
+            seen += shown(app)
+            assert "nothing is sent" in shown(app)
+            await press(pilot, "j", gap=0.0)
+        seen += shown(app)
+    for number in range(0, 400, 10):
+        assert f"new{number}" in seen, number
+    assert not server.verdicts
+
+
+async def test_a_difference_can_not_speak_to_the_terminal(folder: Path) -> None:
+    server = FakeServer([samples.evidence("plain [bold]x[/] words here", author_id="a")])
+    refusing(
+        server,
+        samples.evidence(
+            "plain \x1b[2J\x1b]0;pwned\x07 [@click=app.sign_off]words[/] \u202ehere",
+            author_id="\x1b[31mb",
+        ),
+    )
+    app = application(server, folder)
+    async with running(app) as pilot:
+        await decide(pilot, "r", "1")
+        text = shown(app)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "‹ESC›" in text
+    assert "[@click=app.sign_off]" in text
+    assert "author id" in text
