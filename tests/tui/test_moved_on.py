@@ -23,6 +23,9 @@ from tests.tui.drive import (
 )
 from tests.tui.fake_server import FakeServer, Fault, problem
 from tests.tui.test_trouble import stale
+from tui.messages import Found
+from tui.state.events import Lost
+from tui.state.held import StaleFacts
 from tui.state.session import Idle, Reviewing, Stale
 from tui.widgets.note import NoteInput
 
@@ -136,6 +139,24 @@ async def test_what_this_terminal_gives_back_is_no_news_to_it(folder: Path) -> N
         await armed(pilot)
         assert "kyc-2041" in shown(app)
     assert server.released == ["need_time"]
+
+
+async def test_what_a_look_finds_too_late_is_dropped(folder: Path) -> None:
+    server = FakeServer([POST, CASE])
+    app = application(server, folder)
+    async with running(app) as pilot:
+        screen, token = review(app), server.mine.lease_token if server.mine else ""
+        lost = Lost(token, StaleFacts("taken_back"))
+        screen.parting = token
+        screen.on_found(Found(token, lost))
+        assert isinstance(screen.session, Reviewing), "it is being given up here"
+        screen.parting = ""
+        screen.on_found(Found("another", lost))
+        assert isinstance(screen.session, Reviewing), "it asked for another lease"
+        await decide(pilot, "r", "1")
+        await armed(pilot)
+        screen.on_found(Found(token, lost))
+        assert isinstance(screen.session, Reviewing), "the next item is on the screen"
 
 
 # figures and answers that fail (cases 17)
