@@ -74,7 +74,7 @@ WORK: Mapping[str, tuple[int, Arguments]] = {
         "queue": _queue(by), "rank": by.randrange(13), "twins": _often(by, 0.3)}),
     "pass_time": (4, lambda by: {"seconds": by.choice([1, 9, 30, 59, 199])}),
     "be_there_on_the_second": (16, lambda by: {"which": _pick(by), "off": by.choice(OFFS)}),
-    "come_back_too_early": (4, lambda by: {"pick": _pick(by)}),
+    "come_back_too_early": (7, lambda by: {"pick": _pick(by)}),
     "redrive": (5, lambda _: {}),
     "apply": (5, lambda _: {}),
     "look": (4, lambda by: {"who": _who(by), "queue": _queue(by)}),
@@ -86,8 +86,11 @@ WORK: Mapping[str, tuple[int, Arguments]] = {
         "to": by.choice([*QUEUES * 3, "attic", "nowhere"])}),
     "withdraw_items": (1, lambda by: {
         "lead": _lead(by), "picks": _some(by), "stranger": _often(by, 0.1)}),
-    "reopen": (3, lambda by: {
-        "lead": _lead(by), "pick": _pick(by), "queue": by.choice([None, None, *QUEUES, "attic"])}),
+    "reopen": (5, lambda by: {
+        "lead": _lead(by), "pick": _pick(by), "queue": by.choice([None] * 4 + [*QUEUES, "attic"])}),
+    "think_twice": (2, lambda by: {"first": _verdict(by), "second": _verdict(by)}),
+    "leave_one_after_another": (3, lambda by: {
+        "queue": _queue(by), "reason": by.choice(["need_time", "sign_off", "tech"])}),
     "revise": (6, lambda by: {
         "pick": _pick(by), "first": by.choice(FIRST), "body": by.choice(BODIES)}),
     "withdraw": (2, lambda by: {"pick": _pick(by), "first": by.choice(FIRST)}),

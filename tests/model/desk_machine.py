@@ -34,6 +34,11 @@ class DeskMachine(QueueMachine):
         chosen: Item = picked(items, pick)
         return chosen
 
+    def _strangers(self) -> list[int]:
+        """Return an item that there is not, and the first that is over."""
+        over = [item.pk for item in self.play.world.items.values() if item.state == "resolved"]
+        return [NOWHERE, *over[:1]]
+
     def name(self, pick: int, first: str) -> str:
         """Return the name of a content: first what somebody holds, or has decided, or reviews."""
         world = self.play.world
@@ -65,13 +70,13 @@ class DeskMachine(QueueMachine):
     @rule(lead=PERSON, picks=ITEMS, to=TO, stranger=st.booleans())
     def move(self, lead: int, picks: list[int], to: str, stranger: bool) -> None:
         items = list(dict.fromkeys(self.item(pick).pk for pick in picks))
-        self.play.move(lead, [*items, NOWHERE] if stranger else items, to)
+        self.play.move(lead, [*items, *self._strangers()] if stranger else items, to)
 
     @has_contents
     @rule(lead=PERSON, picks=ITEMS, stranger=st.booleans())
     def withdraw_items(self, lead: int, picks: list[int], stranger: bool) -> None:
         items = list(dict.fromkeys(self.item(pick).pk for pick in picks))
-        self.play.withdraw_items(lead, [NOWHERE, *items] if stranger else items)
+        self.play.withdraw_items(lead, [*self._strangers(), *items] if stranger else items)
 
     @has_contents
     @rule(lead=PERSON, pick=PICK, queue=st.none() | TO)

@@ -66,6 +66,14 @@ class QueueMachine(RuleBasedStateMachine):
     def come_back_too_early(self, pick: int) -> None:
         self.play.come_back(pick)
 
+    @rule(queue=QUEUE, reason=WHY)
+    def leave_one_after_another(self, queue: str, reason: str) -> None:
+        self.play.leave_one_after_another(queue, reason)
+
+    @rule(first=VERDICTS, second=VERDICTS)
+    def think_twice(self, first: str, second: str) -> None:
+        self.play.think_twice(first, second)
+
     @rule(pick=PICK, verdict=VERDICTS, off=OFF)
     def decide_and_apply(self, pick: int, verdict: str, off: int) -> None:
         self.play.decide_and_apply(pick, verdict, off)

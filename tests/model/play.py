@@ -27,7 +27,7 @@ class Play(Others):
         for pk, person, until, _ in self.world.kept_away:
             item, who = self.world.items[pk], self.place(person)
             if item.state != "resolved":
-                found.append(Moment(until, partial(self.claim, who, item.queue)))
+                found.append(Moment(until, partial(self.come_for, who, item.queue)))
         found += [Moment(self.world.decisions[pk].due, self.apply) for pk in self.world.waiting]
         for item in self.world.open_items():
             found += self._wakings(item)
@@ -63,6 +63,34 @@ class Play(Others):
             Moment(item.leased_at + terms.hold, partial(self.renew, lease, who)),
             Moment(item.ended + terms.late_cap, lambda: self.say(who, saying(lease, "approve"))),
         ]
+
+    def come_for(self, who: int, queue: str) -> None:
+        """Somebody sees what there is for him, and asks for it."""
+        self.turn(1)
+        self.look_at_figures(who, queue)
+        self.claim(who, queue)
+
+    def leave_one_after_another(self, queue: str, reason: str) -> None:
+        """Whoever is idle takes the next and leaves it, until somebody has to decide it above."""
+        for who in self.idle():
+            if self.claim(who, queue).word == "lease":
+                self.release(self.leases[-1], who, reason)
+        self.redrive()
+
+    def think_twice(self, first: str, second: str) -> None:
+        """What was decided is looked at again, decided otherwise, and then left at that."""
+        lead = len(self.people) - 2
+        self.enqueue([("escalation", 12)])
+        for verdict in (first, second):
+            idle = [who for who in self.idle() if "escalation" in self.world.rooms[self.pk(who)]]
+            if not idle or self.claim(idle[0], "escalation").word != "lease":
+                return
+            lease = self.leases[-1]
+            self.say(idle[0], saying(lease, verdict))
+            self.turn(TERMS["escalation"].undo)
+            self.apply()
+            self.reopen(lead, lease["content"], None)
+        self.withdraw(self.leases[-1]["content"])
 
     def dead(self, item: Item) -> list[dict[str, Any]]:
         """Return the leases of an item whose tokens died, the newest first."""
