@@ -22,7 +22,7 @@ BLOB_TYPES = (
     "text/plain",
 )
 """The media types that an attachment may have."""
-LEASE_TOKEN_HEADER = "fencepost-lease-token"
+LEASE_TOKEN_HEADER = "fencepost-lease-token"  # noqa: S105 - the name of a header
 """The header by which the holder of a lease reads an attachment: a token is never in an address."""
 
 Attachments = Annotated[tuple[Sha256, ...], msgspec.Meta(max_length=ATTACHMENT_LIMIT)]

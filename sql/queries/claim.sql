@@ -105,7 +105,7 @@ SELECT i.id AS item_pk, n.content_id, i.queue::text AS queue, i.round, i.source,
   (extract(epoch FROM t.now - i.first_enqueued_at) * 1000)::bigint AS waited_ms,
   (extract(epoch FROM t.now - i.sla_from) * 1000)::bigint AS sla_age_ms,
   (extract(epoch FROM q.sla) * 1000)::bigint AS sla_ms,
-  convert_from(e.bytes, 'UTF8') AS evidence, encode(e.hash, 'hex') AS evidence_hash
+  convert_from(e.bytes, 'UTF8') AS evidence, encode(e.hash, 'hex') AS evidence_hash, NULL::bigint AS taken_from
 FROM item i CROSS JOIN t
 JOIN queue q ON q.tenant_id = i.tenant_id AND q.name = i.queue
 JOIN content n ON n.id = i.content_id
@@ -115,7 +115,7 @@ ORDER BY (i.state = 'leased') DESC, i.lease_expires DESC NULLS LAST, i.leased_at
 LIMIT 1;
 
 -- name: queue_figures(tenant_id, queue, principal_id)^
--- Count what a queue holds for this person, capped, so that "0 free, 1 held" is never shown as empty; free is what the next claim would find: what waits, what ran out and what is due to wake. What he is kept from is looked up for a thousand items of each kind.
+-- Count what a queue holds for this person, capped, so that "0 free, 1 held" is never shown as empty; free is what the next claim would find: what waits, what ran out and what is due to wake; what he is kept from is looked up for a thousand items of each kind.
 WITH t AS MATERIALIZED (SELECT clock() AS now),
 kept AS MATERIALIZED (
   (SELECT e.item_id, e.content_id FROM exclusion e WHERE e.principal_id = :principal_id AND e.until > (SELECT now FROM t) LIMIT 1000)

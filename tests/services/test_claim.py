@@ -192,6 +192,7 @@ async def test_a_lease_that_has_not_run_out_is_nobody_elses(desk: Desk) -> None:
     await desk.pass_time(timedelta(minutes=2))
     answer = await claim(desk.db, desk.policy, ben, QUEUE, new_key())
     assert answer.lease is None
+    assert answer.figures is not None
     assert answer.figures.free == 0
     assert answer.figures.held == 1
     assert answer.figures.free_in_ms is not None
@@ -207,6 +208,7 @@ async def test_an_excluded_person_is_passed_over_and_told_so(desk: Desk) -> None
     )
     answer = await claim(desk.db, desk.policy, ana, QUEUE, new_key())
     assert answer.lease is None
+    assert answer.figures is not None
     assert answer.figures.not_for_you == 1
     assert (await desk.lease(ben)).item_id == str(item)
 
