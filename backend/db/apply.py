@@ -143,20 +143,6 @@ async def _insert_outbox(conn: Any, rows: Sequence[Outgoing]) -> None:
     )
 
 
-async def advance_head(
-    conn: Any, *, content_pk: int, head_decision: int, seq: int, chain_head: bytes
-) -> None:
-    """Put a recorded decision at the head of its chain, without any effect yet."""
-    await run(
-        statement("apply", "advance_head"),
-        conn,
-        content_id=content_pk,
-        head_decision=head_decision,
-        seq=seq,
-        chain_head=chain_head,
-    )
-
-
 async def advance_trail(conn: Any, *, content_pk: int, seq: int, chain_head: bytes) -> None:
     """Move a content to the end of its event chain when nothing else changed."""
     await run(

@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from backend.db.statements import maybe, run, statement
+from backend.domain.ledger import Event
 
 
 class ReplyRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,9 +97,17 @@ async def find_verdict_reply(
 
 
 async def lock_for_verdict(
-    conn: Any, *, tenant_id: int, item_id: int, fence_token: UUID
+    conn: Any,
+    *,
+    tenant_id: int,
+    item_id: int,
+    fence_token: UUID,
+    principal_id: int,
+    verdict_token: UUID,
 ) -> FencedRow | None:
-    """Lock item and content by the fence; None if the token is not the fence.
+    """Lock item and content by the fence.
+
+    None if the verdict token has its answer already, or else if the token is not the fence.
 
     A statement sees what was committed when it began: who waited for the lock may find that the
     item shows evidence, or that the chain has a head, that came meanwhile. With the lock held the
@@ -112,6 +121,8 @@ async def lock_for_verdict(
             tenant_id=tenant_id,
             item_id=item_id,
             fence_token=fence_token,
+            principal_id=principal_id,
+            verdict_token=verdict_token,
         )
         if row is None or row.whole:
             return row
@@ -131,12 +142,13 @@ async def decide_item(conn: Any, decision: NewDecision) -> DecisionRow | None:
 async def record_verdict(
     conn: Any,
     decision: NewDecision,
+    event: Event,
     *,
     decision_id: int,
     fingerprint: bytes,
     answer: str,
 ) -> None:
-    """Keep the answer for every retry, and put the decision in line for its effect."""
+    """Write what a decision leaves: answer, place in line, event, and the head of its chain."""
     await run(
         statement("verdict", "record_verdict"),
         conn,
@@ -147,4 +159,9 @@ async def record_verdict(
         answer=answer,
         content_id=decision.content_id,
         apply_after=decision.apply_after,
+        seq=event.seq,
+        type=event.type.value,
+        prev_hash=event.prev_hash,
+        canonical=event.canonical,
+        hash=event.hash,
     )

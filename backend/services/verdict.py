@@ -1,8 +1,8 @@
 """A verdict: authenticate, replay, fence, evidence, reason, write; in this order.
 
-The look-up of the verdict token comes before the fence, so that nobody whose click was stored is
-ever told that his lease is stale. The verdict commits before the next item is claimed, so that no
-failed claim can undo it.
+The statement that fences looks for the verdict token first, and locks nothing that has its answer
+already, so that nobody whose click was stored is ever told that his lease is stale. The verdict
+commits before the next item is claimed, so that no failed claim can undo it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from backend.services.claim import claim, my_lease, queue_of_item, queue_view
 from backend.services.lease import item_key, stale
 from backend.services.news import News, Tell, depth, nobody
 from backend.services.verdict_change import Changed, read_changed, refusal_of
-from backend.services.verdict_trail import tell_conflict, tell_decision, tell_wrong_owner
+from backend.services.verdict_trail import event_of, tell_conflict, tell_wrong_owner
 from shared.vocabulary import ItemSource, NewsKind, Outcome
 from shared.wire.queue import ClaimAnswer, DecisionPart, VerdictAnswer, VerdictRequest
 
@@ -86,9 +86,7 @@ async def verdict(
     item_pk = item_key(item_id)
     fingerprint = _fingerprint(item_pk, request)
     async with db.transaction() as conn:
-        said: _Answer | None = await _replay(conn, who, request, fingerprint)
-        if said is None:
-            said = await _record(conn, policy, who, item_pk, request, fingerprint)
+        said = await _record(conn, policy, who, item_pk, request, fingerprint)
     if isinstance(said, Changed):
         raise await refusal_of(said)
     if isinstance(said, Refusal):
@@ -157,10 +155,15 @@ async def _record(
     """Fence, judge and write."""
     token = UUID(request.lease_token)
     fenced = await lock_for_verdict(
-        conn, tenant_id=who.tenant_id, item_id=item_pk, fence_token=token
+        conn,
+        tenant_id=who.tenant_id,
+        item_id=item_pk,
+        fence_token=token,
+        principal_id=who.principal_id,
+        verdict_token=UUID(request.verdict_token),
     )
     if fenced is None:
-        # Another try of this very verdict may have held the lock: its answer comes first.
+        # The answer comes first: it was there, or another try of this very verdict held the lock.
         said = await _replay(conn, who, request, fingerprint)
         return said if said is not None else await stale(conn, who, item_pk, token)
     if fenced.owner != who.principal_id:
@@ -194,11 +197,14 @@ async def _write(
     if row is None:
         raise LookupError("the fence was locked and yet did not hold")
     part = _part(request, fenced, decision, row)
-    answer = msgspec.json.encode(part).decode()
     await record_verdict(
-        conn, decision, decision_id=row.decision_pk, fingerprint=fingerprint, answer=answer
+        conn,
+        decision,
+        event_of(who, fenced, decision, row),
+        decision_id=row.decision_pk,
+        fingerprint=fingerprint,
+        answer=msgspec.json.encode(part).decode(),
     )
-    await tell_decision(conn, who, fenced, decision, row)
     return _Said(part=part, item_pk=fenced.item_pk, queue=fenced.queue)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from backend.db.apply import advance_head, advance_trail
+from backend.db.apply import advance_trail
 from backend.db.connection import Connection
 from backend.db.content import lock_chains
 from backend.db.event import insert_events
@@ -27,10 +27,8 @@ class _End(msgspec.Struct, frozen=True, kw_only=True):
     chain_head: bytes
 
 
-async def tell_decision(
-    conn: Connection, who: Identity, fenced: FencedRow, decision: NewDecision, row: DecisionRow
-) -> None:
-    """Add a decision to the trail and put it at the head of its chain."""
+def event_of(who: Identity, fenced: FencedRow, decision: NewDecision, row: DecisionRow) -> Event:
+    """Return the event that tells a decision, as the next one of its content's trail."""
     fact = Fact(
         type=EventType.DECISION_RECORDED,
         at=fenced.now,
@@ -49,14 +47,7 @@ async def tell_decision(
             "policy": decision.policy_version,
         },
     )
-    event = await _append(conn, who, _end(fenced), fact)
-    await advance_head(
-        conn,
-        content_pk=fenced.content_pk,
-        head_decision=row.decision_pk,
-        seq=event.seq,
-        chain_head=event.hash,
-    )
+    return _following(who, _end(fenced), fact)
 
 
 async def tell_wrong_owner(conn: Connection, who: Identity, fenced: FencedRow) -> None:
@@ -87,7 +78,8 @@ async def _tell_refusal(
         principal=str(who.principal_id),
         data={"item": str(item_pk), "key": who.key_id, "why": why.value},
     )
-    event = await _append(conn, who, end, fact)
+    event = _following(who, end, fact)
+    await insert_events(conn, [(end.content_pk, event)])
     await advance_trail(conn, content_pk=end.content_pk, seq=event.seq, chain_head=event.hash)
 
 
@@ -100,7 +92,6 @@ def _end(fenced: FencedRow) -> _End:
     )
 
 
-async def _append(conn: Connection, who: Identity, end: _End, fact: Fact) -> Event:
+def _following(who: Identity, end: _End, fact: Fact) -> Event:
     (event,) = chain(end.content_id, end.seq + 1, end.chain_head, [fact], tenant=who.tenant)
-    await insert_events(conn, [(end.content_pk, event)])
     return event

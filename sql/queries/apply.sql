@@ -30,10 +30,6 @@ FROM unnest(:content_ids::bigint[], :states::text[], :actors::text[], :applied_d
   AS t (id, state, actor, applied_decision, head_decision, seq, chain_head, decided)
 WHERE n.id = t.id;
 
--- name: advance_head(content_id, head_decision, seq, chain_head)!
--- Put a recorded decision at the head of its content's chain, without any effect yet.
-UPDATE content SET head_decision = :head_decision, seq = :seq, chain_head = :chain_head, updated_at = clock() WHERE id = :content_id;
-
 -- name: advance_trail(content_id, seq, chain_head)!
 -- Move a content to the end of its event chain when nothing else changed.
 UPDATE content SET seq = :seq, chain_head = :chain_head, updated_at = clock() WHERE id = :content_id;

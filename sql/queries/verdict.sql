@@ -1,7 +1,7 @@
 -- The fence, the decision and its answer.
 
 -- name: find_verdict_reply(principal_id, verdict_token)^
--- Find the answer that this person's verdict token got, before anything else is looked at.
+-- Find the answer that this person's verdict token got.
 SELECT r.fingerprint, r.decision_id, r.answer, s.id AS superseded_by, i.id AS item_pk, i.queue::text AS queue, n.id AS content_pk, n.content_id
 FROM verdict_reply r
 JOIN decision d ON d.id = r.decision_id
@@ -10,13 +10,14 @@ JOIN content n ON n.id = d.content_id
 LEFT JOIN decision s ON s.supersedes = r.decision_id
 WHERE r.principal_id = :principal_id AND r.verdict_token = :verdict_token;
 
--- name: lock_for_verdict(tenant_id, item_id, fence_token)^
--- Lock the item by its fence, then its content, and only then read the clock and all that a verdict is judged by; `whole` is false if some of it was committed while this waited, so that another look is needed; no state in the condition, so that the primary key is the only way in.
+-- name: lock_for_verdict(tenant_id, item_id, fence_token, principal_id, verdict_token)^
+-- Unless this person's verdict token has an answer already, lock the item by its fence, then its content, and only then read the clock and all that a verdict is judged by; `whole` is false if some of it was committed while this waited, so that another look is needed; no state in the condition, so that the primary key is the only way in.
 WITH locked AS MATERIALIZED (
   SELECT i.id, i.tenant_id, i.content_id AS content_pk, n.content_id, i.queue, i.source, i.owner, i.evidence_revision, i.lease_expires,
     n.head_decision, n.seq, n.chain_head, n.model_version
   FROM item i JOIN content n ON n.id = i.content_id
   WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.tenant_id = :tenant_id
+    AND NOT EXISTS (SELECT FROM verdict_reply r WHERE r.principal_id = :principal_id AND r.verdict_token = :verdict_token)
   FOR UPDATE OF i, n)
 SELECT l.id AS item_pk, l.content_pk, l.content_id, l.queue::text AS queue, l.source, l.owner, l.evidence_revision,
   encode(e.hash, 'hex') AS evidence_hash, l.head_decision, h.outcome AS head_outcome, l.seq, l.chain_head, l.model_version,
@@ -46,9 +47,13 @@ SELECT :tenant_id, :content_id, id, :kind, :actor, :principal_id, :verdict, :out
 FROM closed
 RETURNING id AS decision_pk, recorded_at;
 
--- name: record_verdict(principal_id, verdict_token, fingerprint, decision_id, answer, content_id, apply_after)!
--- Keep the answer for every retry and put the decision in line for its effect.
+-- name: record_verdict(principal_id, verdict_token, fingerprint, decision_id, answer, content_id, apply_after, seq, type, prev_hash, canonical, hash)!
+-- Keep the answer for every retry, put the decision in line for its effect, tell it in the trail, and put it at the head of its content's chain.
 WITH replied AS (
   INSERT INTO verdict_reply (principal_id, verdict_token, fingerprint, decision_id, answer)
-  VALUES (:principal_id, :verdict_token, :fingerprint, :decision_id, :answer))
-INSERT INTO pending_apply (decision_id, content_id, next_try_at) VALUES (:decision_id, :content_id, :apply_after);
+  VALUES (:principal_id, :verdict_token, :fingerprint, :decision_id, :answer)),
+lined_up AS (
+  INSERT INTO pending_apply (decision_id, content_id, next_try_at) VALUES (:decision_id, :content_id, :apply_after)),
+told AS (
+  INSERT INTO event (content_id, seq, type, prev_hash, canonical, hash) VALUES (:content_id, :seq, :type, :prev_hash, :canonical, :hash))
+UPDATE content SET head_decision = :decision_id, seq = :seq, chain_head = :hash, updated_at = clock() WHERE id = :content_id;

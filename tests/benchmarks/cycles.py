@@ -65,7 +65,8 @@ class Desk:
 async def desk(stock: Stock, *, items: int, people: int) -> AsyncIterator[Desk]:
     """Fill a database with items through the gateway, and serve it to so many people."""
     dsn = await stock.empty("bench_cycles")
-    keys, work = await _prepared(dsn, items, people)
+    async with Database(dsn.runtime, size=4) as db:
+        keys, work = await prepared(dsn, db, items=items, people=people)
     async with _serving(dsn) as port:
         yield Desk(dsn, port, keys, work)
 
@@ -107,21 +108,20 @@ async def _compared(
     yield figure(f"{name}_rate", rates, "cycles/s", size=size)
 
 
-async def _prepared(dsn: Dsn, items: int, people: int) -> tuple[list[str], Work]:
+async def prepared(dsn: Dsn, db: Database, *, items: int, people: int) -> tuple[list[str], Work]:
     """Fill a database through the gateway, and make people: some with keys, some for pgbench."""
-    async with Database(dsn.runtime, size=4) as db:
-        policy = await activate(db, 1, shipped_policy())
-        producer = await identified(
-            db, await create(db, "producer", "service", Role.PRODUCER, None, KeyEnv.TEST)
-        )
-        for first in range(0, items, _BATCH):
-            rows = [row(f"b-{first + n}", _BAND, text="x" * 200) for n in range(_BATCH)]
-            receipts = await submit(db, policy, producer, rows)
-            assert all(one.queue == QUEUE for one in receipts), "these need a person"
-        keys = [
-            await create(db, f"r{n}", "person", Role.REVIEWER, None, KeyEnv.LIVE)
-            for n in range(people)
-        ]
+    policy = await activate(db, 1, shipped_policy())
+    producer = await identified(
+        db, await create(db, "producer", "service", Role.PRODUCER, None, KeyEnv.TEST)
+    )
+    for first in range(0, items, _BATCH):
+        places = range(first, min(first + _BATCH, items))
+        rows = [row(f"b-{place}", _BAND, text="x" * 200) for place in places]
+        receipts = await submit(db, policy, producer, rows)
+        assert all(one.queue == QUEUE for one in receipts), "these need a person"
+    keys = [
+        await create(db, f"r{n}", "person", Role.REVIEWER, None, KeyEnv.LIVE) for n in range(people)
+    ]
     admin = await asyncpg.connect(dsn.admin, server_settings={"search_path": "fencepost"})
     try:
         first_person: int = await admin.fetchval("SELECT max(id) + 1000 FROM principal")

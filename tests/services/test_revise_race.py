@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from typing import Any
 
 import pytest
@@ -160,7 +161,12 @@ async def test_what_was_committed_while_it_waited_is_read_with_a_second_look(
         async with database.transaction() as other:
             token = await other.fetchval("SELECT fence_token FROM item")
             row = await lock_for_verdict(
-                other, tenant_id=1, item_id=int(lease.item_id), fence_token=token
+                other,
+                tenant_id=1,
+                item_id=int(lease.item_id),
+                fence_token=token,
+                principal_id=ana.principal_id,
+                verdict_token=uuid.uuid4(),
             )
 
     async with desk.db.transaction() as conn:

@@ -16,7 +16,7 @@ import pytest
 from backend.db.apply import take_pending
 from backend.db.claim import LeaseRow, claim_next, find_my_lease
 from backend.db.lease import give_back, lock_run_out, release_lease, renew_lease
-from backend.db.verdict import DecisionRow, NewDecision, decide_item, lock_for_verdict
+from backend.db.verdict import DecisionRow, FencedRow, NewDecision, decide_item, lock_for_verdict
 from tests.support.postgres import Dsn
 
 Connection = Any
@@ -72,6 +72,19 @@ async def decide(connection: Connection, item: int, token: uuid.UUID) -> Decisio
     return await decide_item(connection, decision)
 
 
+async def lock(
+    connection: Connection, item: int, token: uuid.UUID, *, tenant: int = 1
+) -> FencedRow | None:
+    return await lock_for_verdict(
+        connection,
+        tenant_id=tenant,
+        item_id=item,
+        fence_token=token,
+        principal_id=ANN,
+        verdict_token=uuid.uuid4(),
+    )
+
+
 async def test_the_deciding_statement_fences_by_itself(world: Connection) -> None:
     lease = await leased(world, ANN)
     assert await decide(world, lease.item_pk, uuid.uuid4()) is None
@@ -100,7 +113,7 @@ async def test_the_lock_of_a_verdict_wants_the_token_of_the_item_and_its_tenant(
         (1, lease.item_pk + 1, lease.fence_token, False),
         (2, lease.item_pk, lease.fence_token, False),
     ):
-        row = await lock_for_verdict(world, tenant_id=tenant, item_id=item, fence_token=token)
+        row = await lock(world, item, token, tenant=tenant)
         assert (row is not None) is found
 
 
@@ -109,9 +122,7 @@ async def test_a_verdict_holds_its_item_and_its_content(
 ) -> None:
     lease = await leased(world, ANN)
     async with world.transaction():
-        await lock_for_verdict(
-            world, tenant_id=1, item_id=lease.item_pk, fence_token=lease.fence_token
-        )
+        await lock(world, lease.item_pk, lease.fence_token)
         for table in ("item", "content"):
             with pytest.raises(asyncpg.LockNotAvailableError):
                 await admin.execute(

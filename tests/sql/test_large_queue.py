@@ -60,7 +60,13 @@ async def look(admin: Any, mode: str) -> None:
     leased = LEASED_ITEM + WAITING - QUEUED
     token = await admin.fetchval("SELECT fence_token FROM item WHERE id = $1", leased)
     assert token is not None
-    fence = {"tenant_id": "1", "item_id": str(leased), "fence_token": f"'{token}'"}
+    fence = {
+        "tenant_id": "1",
+        "item_id": str(leased),
+        "fence_token": f"'{token}'",
+        "principal_id": "1",
+        "verdict_token": "gen_random_uuid()",
+    }
     plan = await plan_of(admin, "verdict", "lock_for_verdict", fence, mode)
     assert plan.indexes("item") == {"item_pkey"}
     assert plan.buffers <= 60

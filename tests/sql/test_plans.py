@@ -32,7 +32,15 @@ async def test_what_somebody_holds_is_found_by_him_alone(crowd: Connection, mode
 @pytest.mark.parametrize(
     ("noun", "name", "more"),
     [
-        ("verdict", "lock_for_verdict", {"tenant_id": "1"}),
+        (
+            "verdict",
+            "lock_for_verdict",
+            {
+                "tenant_id": "1",
+                "principal_id": str(FIRST_HOLDER),
+                "verdict_token": "gen_random_uuid()",
+            },
+        ),
         ("park", "lock_for_park", {"tenant_id": "1"}),
         (
             "park",
@@ -87,9 +95,35 @@ async def test_the_fence_goes_through_the_primary_key_alone(
     values = {"item_id": str(LEASED_ITEM), "fence_token": f"'{token}'", **more}
     plan = await plan_of(crowd, noun, name, values, mode)
     assert plan.indexes("item") == {"item_pkey"}
-    assert read_whole(plan) == set()
+    assert read_whole(plan) <= {"verdict_reply"}  # nobody has said anything here
     assert plan.most("item") == 1
     assert plan.buffers <= 150
+
+
+@each_mode
+async def test_the_lock_of_a_verdict_finds_its_answer_by_the_token_alone(
+    crowd: Connection, mode: str
+) -> None:
+    token = await crowd.fetchval("SELECT fence_token FROM item WHERE id = $1", LEASED_ITEM)
+    values = {
+        "tenant_id": "1",
+        "item_id": str(LEASED_ITEM),
+        "fence_token": f"'{token}'",
+        "principal_id": str(FIRST_HOLDER),
+        "verdict_token": "gen_random_uuid()",
+    }
+    async with undone(crowd):
+        await crowd.execute(
+            "INSERT INTO verdict_reply (principal_id, verdict_token, fingerprint, decision_id,"
+            " answer) SELECT $1::bigint, gen_random_uuid(), sha256('x'), id, 'x' FROM decision"
+            " ON CONFLICT DO NOTHING",
+            FIRST_HOLDER,
+        )
+        await crowd.execute("ANALYZE verdict_reply")
+        plan = await plan_of(crowd, "verdict", "lock_for_verdict", values, mode)
+    assert plan.indexes("verdict_reply") == {"verdict_reply_pkey"}
+    assert plan.most("verdict_reply") == 0
+    assert read_whole(plan) == set()
 
 
 @each_mode
