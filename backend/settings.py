@@ -46,7 +46,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     port: Port = 8737
     env: Annotated[str, Meta(pattern="^(live|test)$")] = "live"
-    pool_size: Count = 10
+    pool_size: Count = 16
     acquire_seconds: Seconds = 5.0
     statement_cache: Annotated[int, Meta(ge=0, le=10_000)] | None = None
 

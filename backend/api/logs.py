@@ -128,7 +128,7 @@ def escape_controls(
 def _printable(value: Any) -> Any:
     if isinstance(value, list):
         return [_printable(member) for member in value]
-    if not isinstance(value, str):
+    if not isinstance(value, str) or value.isprintable():
         return value
     return "".join(
         letter if letter.isprintable() or letter == "\n" else ascii(letter)[1:-1]
