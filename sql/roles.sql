@@ -35,6 +35,9 @@ ALTER ROLE fencepost_runtime SET idle_in_transaction_session_timeout = '10s';
 ALTER ROLE fencepost_runtime SET synchronous_commit = 'on';
 ALTER ROLE fencepost_runtime SET timezone = 'UTC';
 ALTER ROLE fencepost_runtime SET jit = 'off';
+-- Every statement is made to have one good plan, whatever the values: with a long history the planner would else
+-- plan each claim anew, which takes longer than the claim.
+ALTER ROLE fencepost_runtime SET plan_cache_mode = 'force_generic_plan';
 
 -- History, audit and exports. They may take longer, and can't write.
 ALTER ROLE fencepost_reader SET search_path = fencepost, pg_temp;

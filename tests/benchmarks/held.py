@@ -17,7 +17,7 @@ from tests.sql.crowd import QUEUE
 
 _WORK = Work(queue=QUEUE, reason="fine", policy_version="p-1", first_person=FIRST_CLAIMER)
 _SLICES = 6
-_FASTEST = 3_000
+FASTEST = 3_000
 """Cycles a second that can't be reached: so many more items wait than are decided."""
 _BEFORE, _HELD = 5, 20
 """Seconds without a snapshot, and with one; the rate is taken when it has been held for 15."""
@@ -26,7 +26,7 @@ _BEFORE, _HELD = 5, 20
 async def long_run(stock: Stock, sizes: Sizes, seconds: int) -> AsyncIterator[Figure]:
     """Yield `claim_long`: the rate of the last slice of a run over that of the first."""
     every = max(1, seconds // _SLICES)
-    async with stock.consumed(sizes.waiting + _FASTEST * seconds, sizes.leased, AT_ONCE) as dsn:
+    async with stock.consumed(sizes.waiting + FASTEST * seconds, sizes.leased, AT_ONCE) as dsn:
         ran = await run(
             stock.server,
             dsn.runtime,
@@ -44,7 +44,7 @@ async def long_run(stock: Stock, sizes: Sizes, seconds: int) -> AsyncIterator[Fi
 async def snapshot(stock: Stock, sizes: Sizes) -> AsyncIterator[Figure]:
     """Yield `claim_snapshot`: the rate after a snapshot was held for 15 s over that before."""
     seconds = _BEFORE + _HELD
-    async with stock.consumed(sizes.waiting + _FASTEST * seconds, sizes.leased, AT_ONCE) as dsn:
+    async with stock.consumed(sizes.waiting + FASTEST * seconds, sizes.leased, AT_ONCE) as dsn:
         holding = asyncio.create_task(_hold(dsn.admin))
         ran = await run(
             stock.server,

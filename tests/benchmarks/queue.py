@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from tests.benchmarks.claims import Sizes, claims
 from tests.benchmarks.cycles import Shift, cycles
 from tests.benchmarks.frame import ROUNDS, Benchmark, Figure, number
-from tests.benchmarks.held import long_run, snapshot
+from tests.benchmarks.held import FASTEST, long_run, snapshot
 from tests.benchmarks.peers import peers
 from tests.benchmarks.stock import stock
 
@@ -45,10 +45,13 @@ async def _run(options: argparse.Namespace) -> AsyncIterator[Figure]:
         claims=options.claims,
         rounds=options.rounds,
     )
-    async with stock(kept=full, rows=sizes.history + 3 * sizes.waiting) as made:
+    long = 300 if full else 60
+    # Three sides of claims, what the long run consumes, and the cycles.
+    rows = sizes.history + 4 * sizes.waiting + FASTEST * long + options.items
+    async with stock(kept=full, rows=rows) as made:
         parts: dict[str, AsyncIterator[Figure]] = {
             "claims": claims(made, sizes),
-            "long": long_run(made, sizes, seconds=300 if full else 60),
+            "long": long_run(made, sizes, seconds=long),
             "snapshot": snapshot(made, sizes),
             "cycles": cycles(made, _work(options), at_once=(16, 64)),
             "peers": peers(made, _work(options)),

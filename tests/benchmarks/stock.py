@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -102,11 +103,15 @@ async def stock(*, kept: bool, rows: int) -> AsyncIterator[Stock]:
 
 
 def _refuse_full_disk(folder: Path | None, rows: int) -> None:
-    place = Path("/tmp") if folder is None else folder
+    place = Path(tempfile.gettempdir()) if folder is None else folder
+    there = 0 if folder is None else _size(folder)
     while not place.exists():
         place = place.parent
-    free, needed = shutil.disk_usage(place).free, rows * _BYTES_A_ROW
-    if folder is not None and folder.exists():
-        return  # made before, or far along
+    free, needed = shutil.disk_usage(place).free, max(0, rows * _BYTES_A_ROW - there)
     if free < needed:
-        raise OSError(f"{place} has {free // 2**30} GiB free; {needed // 2**30} are needed")
+        raise OSError(f"{place} has {free // 2**30} GiB free; {needed // 2**30} more are needed")
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes that an earlier run left there."""
+    return sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
