@@ -225,3 +225,12 @@ async def test_a_readonly_transaction_writes_nothing(single: Database) -> None:
 def test_addresses_are_not_shown() -> None:
     secret = "postgresql://u:hunter2@h/d"
     assert "hunter2" not in repr(Settings(database_url=secret, admin_url=secret))
+
+
+async def test_a_statement_of_the_server_is_planned_once(runtime: asyncpg.Connection[Any]) -> None:
+    """With a long history the planner would else take custom plans for the cheaper ones."""
+    query = await runtime.prepare("SELECT count(*) FROM item WHERE queue = $1 AND tenant_id = $2")
+    for turn in range(12):
+        await query.fetchval("posts", turn)
+    plans = "SELECT sum(generic_plans)::int, sum(custom_plans)::int FROM pg_prepared_statements"
+    assert tuple(await runtime.fetchrow(f"{plans} WHERE statement LIKE '%FROM item%'")) == (12, 0)
