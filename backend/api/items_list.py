@@ -59,7 +59,9 @@ async def list_items(
 ) -> ItemPage:
     """Return a page of one of a queue's lists. Raises InvalidField for what is asked wrongly."""
     which, size = _which(wanted), _number(limit)
-    return await steadily(lambda: item_page(desk.db, desk.who, queue, which, after, size))
+    return await steadily(
+        lambda: item_page(desk.db, desk.policy, desk.who, queue, which, after, size)
+    )
 
 
 def _which(wanted: str | None) -> ItemList:

@@ -23,6 +23,7 @@ from backend.db.item import (
 from backend.db.policy import read_queues
 from backend.domain.cursor import Place, moment, place, read_cursor, write_cursor
 from backend.domain.identity import Identity
+from backend.domain.policy import Policy
 from backend.domain.refusals import Forbidden, InvalidField, NotFound
 from backend.services.cockpit import PRESENT_WITHIN
 from backend.services.lease import item_key
@@ -32,14 +33,21 @@ from shared.wire.item import PAGE_LIMIT, ItemLine, ItemPage, LeaseEntry, LeasePa
 _BY_RANK = frozenset({ItemList.WAITING, ItemList.UNCLAIMABLE})
 
 
-async def item_page(
-    db: Database, who: Identity, queue: str, wanted: ItemList, after: str | None, limit: int
+async def item_page(  # noqa: PLR0913, PLR0917 - who asks for which page of what
+    db: Database,
+    policy: Policy,
+    who: Identity,
+    queue: str,
+    wanted: ItemList,
+    after: str | None,
+    limit: int,
 ) -> ItemPage:
-    """Return a page of one of a queue's lists, which `who` leads.
+    """Return a page of one of a queue's lists, which `who` leads, by any name that it had.
 
     Raises Forbidden, NotFound for a queue that there is none of, and InvalidField for a cursor that
     is not this list's and a limit outside [1, PAGE_LIMIT].
     """
+    queue = policy.queue_named(queue) or queue
     if not who.may(Role.LEAD, queue):
         raise Forbidden("you do not lead this queue, if there is one of this name")
     name = f"{wanted}:{queue}"

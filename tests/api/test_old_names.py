@@ -32,6 +32,29 @@ async def test_whoever_says_an_old_name_gets_the_queue_that_took_its_place(
         problem(await later.post("/v1/queues/nope/items", case), 404, "not_found", "queue")
 
 
+async def test_a_list_asked_for_by_an_old_name_is_that_of_the_queue_of_today(
+    database: Database,
+) -> None:
+    await standard(database)
+    await activate(database, 1, RENAMED)
+    async with api_of(database) as later:
+        for number in range(3):
+            case = b'{"content_id":"c-%d","text":"An account"}' % number
+            await later.post("/v1/queues/files/items", case)
+        first = await later.get("/v1/queues/cases/items?limit=2", role=Role.LEAD)
+        page = first.json()
+        assert [(row["content_id"], row["queue"]) for row in page["items"]] == [
+            ("c-0", "files"),
+            ("c-1", "files"),
+        ]
+        # The cursor is the queue's, whichever of its names the next page is asked for by.
+        for name in ("cases", "files"):
+            path = f"/v1/queues/{name}/items?limit=2&after={page['after']}"
+            last = (await later.get(path, role=Role.LEAD)).json()
+            assert ([row["content_id"] for row in last["items"]], last["after"]) == (["c-2"], None)
+        problem(await later.get("/v1/queues/nope/items", role=Role.LEAD), 404, "not_found", "queue")
+
+
 async def test_a_queue_that_drains_says_so(api: Api, database: Database) -> None:
     case = b'{"content_id":"c-1","text":"An account"}'
     assert (await api.post("/v1/queues/cases/items", case)).status_code == 201

@@ -17,7 +17,7 @@ async def pages(
     """Page through a list to its end."""
     found, after = [], None
     while True:
-        page = await item_page(desk.db, lead, queue, wanted, after, size)
+        page = await item_page(desk.db, desk.policy, lead, queue, wanted, after, size)
         found.append(list(page.items))
         after = page.after
         if after is None:

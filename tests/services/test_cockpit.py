@@ -65,7 +65,7 @@ async def test_ages_are_those_that_the_sla_counts_held_items_among_them(desk: De
     await desk.admin.execute("UPDATE item SET wake_at = clock() WHERE state = 'parked'")
     await desk.admin.execute("DELETE FROM exclusion")
     await redrive(desk.db)
-    page = await item_page(desk.db, held, QUEUE, ItemList.WAITING, None, 5)
+    page = await item_page(desk.db, desk.policy, held, QUEUE, ItemList.WAITING, None, 5)
     (line,) = page.items
     assert line.sla_age_ms == pytest.approx(2 * 60_000, abs=5_000)
     assert line.age_ms == pytest.approx(62 * 60_000, abs=5_000)

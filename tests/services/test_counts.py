@@ -184,7 +184,7 @@ async def shown(desk: Desk, lead: Identity) -> dict[str, tuple[QueueHealth, Queu
 
 
 async def listed(desk: Desk, lead: Identity, queue: str, wanted: ItemList) -> int:
-    return len((await item_page(desk.db, lead, queue, wanted, None, 200)).items)
+    return len((await item_page(desk.db, desk.policy, lead, queue, wanted, None, 200)).items)
 
 
 async def assert_all_is_as_shown(desk: Desk, lead: Identity) -> None:

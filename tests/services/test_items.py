@@ -41,7 +41,7 @@ async def test_what_waits_is_listed_as_it_is_served(desk: Desk, lead: Identity) 
 
 async def test_what_comes_and_goes_shifts_no_page(desk: Desk, lead: Identity) -> None:
     items = [await desk.item(f"c-{number}", rank=50 - number) for number in range(9)]
-    first = await item_page(desk.db, lead, QUEUE, ItemList.WAITING, None, 3)
+    first = await item_page(desk.db, desk.policy, lead, QUEUE, ItemList.WAITING, None, 3)
     assert ids(first.items) == ["c-0", "c-1", "c-2"]
     # One goes from the first page, one comes before it, one at its very end, one behind it.
     request = MoveRequest(items=(str(items[1]), str(items[2])), to="cases")
@@ -49,7 +49,7 @@ async def test_what_comes_and_goes_shifts_no_page(desk: Desk, lead: Identity) ->
     await desk.item("before", rank=99)
     await desk.item("equal", rank=48)
     await desk.item("behind", rank=1)
-    second = await item_page(desk.db, lead, QUEUE, ItemList.WAITING, first.after, 20)
+    second = await item_page(desk.db, desk.policy, lead, QUEUE, ItemList.WAITING, first.after, 20)
     assert ids(second.items) == ["equal", *(f"c-{number}" for number in range(3, 9)), "behind"]
     assert second.after is None
 
@@ -166,12 +166,12 @@ async def test_a_list_is_for_those_who_lead_its_queue(
     cora = await desk.person("cora", Role.LEAD, queue="cases")
     for who in (ana, cora):
         with pytest.raises(Forbidden):
-            await item_page(desk.db, who, QUEUE, wanted, None, 5)
+            await item_page(desk.db, desk.policy, who, QUEUE, wanted, None, 5)
     with pytest.raises(NotFound):
-        await item_page(desk.db, lead, "no-such-queue", wanted, None, 5)
+        await item_page(desk.db, desk.policy, lead, "no-such-queue", wanted, None, 5)
     other = await stranger(desk)
     await desk.item()
-    assert (await item_page(desk.db, other, QUEUE, wanted, None, 5)).items == ()
+    assert (await item_page(desk.db, desk.policy, other, QUEUE, wanted, None, 5)).items == ()
 
 
 async def test_the_history_is_for_leads_of_the_items_queue(desk: Desk, lead: Identity) -> None:
@@ -191,7 +191,7 @@ async def test_a_cursor_of_another_list_and_a_silly_size_are_refused(
 ) -> None:
     for number in range(3):
         await desk.item(f"c-{number}")
-    page = await item_page(desk.db, lead, QUEUE, ItemList.WAITING, None, 1)
+    page = await item_page(desk.db, desk.policy, lead, QUEUE, ItemList.WAITING, None, 1)
     wrong: list[tuple[Any, str, str]] = [
         (ItemList.HELD, QUEUE, page.after or ""),
         (ItemList.WAITING, "cases", page.after or ""),
@@ -200,11 +200,11 @@ async def test_a_cursor_of_another_list_and_a_silly_size_are_refused(
     ]
     for wanted, queue, after in wrong:
         with pytest.raises(InvalidField) as refused:
-            await item_page(desk.db, lead, queue, wanted, after, 5)
+            await item_page(desk.db, desk.policy, lead, queue, wanted, after, 5)
         assert refused.value.field == "after"
     with pytest.raises(InvalidField):
         await lease_page(desk.db, lead, "1", page.after, 5)
     for size in (0, -1, 201):
         with pytest.raises(InvalidField) as refused:
-            await item_page(desk.db, lead, QUEUE, ItemList.WAITING, None, size)
+            await item_page(desk.db, desk.policy, lead, QUEUE, ItemList.WAITING, None, size)
         assert refused.value.field == "limit"
