@@ -15,7 +15,7 @@ from shared.vocabulary import (
     ParkReason,
     TakeBackReason,
 )
-from shared.wire.queue import Uuid
+from shared.wire.queue import NO_NUL, Uuid
 
 QUESTION_LIMIT = 2000
 """The longest question to a producer, in characters."""
@@ -38,7 +38,7 @@ class ParkRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     question: (
         Annotated[
             str,
-            msgspec.Meta(min_length=1, max_length=QUESTION_LIMIT, pattern=r"^[^\x00]*\Z"),
+            msgspec.Meta(min_length=1, max_length=QUESTION_LIMIT, pattern=NO_NUL),
         ]
         | None
     ) = None

@@ -18,6 +18,8 @@ Terminal = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,6
 """The name by which one of a person's terminals is told from another."""
 NOTE_LIMIT = 4000
 """The longest note, in characters."""
+NO_NUL = r"^[^\x00]*\Z"
+"""Any text that a database can keep."""
 
 
 class ClaimRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -191,10 +193,10 @@ class VerdictRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     evidence_hash: Sha256
     verdict: Verdict
     reason: str
-    note: Annotated[str, msgspec.Meta(max_length=NOTE_LIMIT)] | None = None
+    note: Annotated[str, msgspec.Meta(max_length=NOTE_LIMIT, pattern=NO_NUL)] | None = None
     seen: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
     dwell_ms: Annotated[int, msgspec.Meta(ge=0, le=86_400_000)] | None = None
-    renderer: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    renderer: Annotated[str, msgspec.Meta(max_length=64, pattern=NO_NUL)] | None = None
     claim_next: Uuid | None = None
     terminal: Terminal | None = None
 

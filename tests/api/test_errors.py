@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -18,6 +19,7 @@ from backend.domain.refusals import Refusal
 from backend.settings import Settings
 from shared.problems import ProblemCode
 from shared.vocabulary import Role
+from tests.api.test_access import MATRIX
 from tests.support.api import Api, problem, serving
 from tests.support.gateway import body
 
@@ -231,3 +233,21 @@ async def test_without_a_policy_the_server_is_alive_and_not_ready(database: Data
         response = await http.get("/readyz")
         problem(response, 503, "busy")
         assert response.headers["cache-control"] == "no-store"
+
+
+async def test_a_nul_in_an_address_is_refused_like_any_other_name(api: Api) -> None:
+    for method, path, roles in MATRIX:
+        for place in re.finditer(r"(?<=/)(c-1|1|posts)(?=/|$)", path):
+            hostile = f"{path[: place.start()]}a%00b{path[place.end() :]}"
+            answer = await api.http.request(
+                method, hostile, headers=api.bearer(roles[-1]), content=b"{}"
+            )
+            assert 400 <= answer.status_code < 500, (method, hostile, answer.text)
+    for path, role in (
+        ("/v1/available?queue=a%00b", Role.REVIEWER),
+        ("/v1/queues/posts/items?list=a%00b", Role.LEAD),
+        ("/v1/queues/posts/items?after=a%00b", Role.LEAD),
+        ("/v1/items/1/leases?after=a%00b", Role.LEAD),
+    ):
+        answer = await api.get(path, role=role)
+        assert 400 <= answer.status_code < 500, (path, answer.text)

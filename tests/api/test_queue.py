@@ -130,12 +130,17 @@ async def test_a_verdict_names_the_field_that_is_wrong(api: Api, lease: Lease) -
         ("seen", 101),
         ("dwell_ms", -1),
         ("note", "x" * 4001),
+        ("note", "a\x00b"),
+        ("renderer", "x" * 65),
+        ("renderer", "\x00"),
         ("reviewer_id", 1),
     ):
         sent = verdict_on(lease, **{field: value})
         problem(await api.post(path, sent, role=Role.REVIEWER), 422, "invalid_field", field)
-    wrong = verdict_on(lease, reason="nonsense")
-    problem(await api.post(path, wrong, role=Role.REVIEWER), 409, "reason_not_admitted", "reason")
+    for unknown in ("nonsense", "a\x00b"):
+        wrong = verdict_on(lease, reason=unknown)
+        answer = await api.post(path, wrong, role=Role.REVIEWER)
+        problem(answer, 409, "reason_not_admitted", "reason")
 
 
 async def test_an_item_that_does_not_exist_is_404(api: Api) -> None:
