@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
 import structlog
 
-from backend.db.errors import ContentionError, OutcomeUnknownError, UnavailableError
+from backend.db.errors import (
+    ConstraintError,
+    ContentionError,
+    OutcomeUnknownError,
+    UnavailableError,
+)
 from backend.domain.refusals import Busy, OutcomeUnknown
 
 _log = structlog.get_logger(__name__)
@@ -51,3 +56,18 @@ async def steadily(work: Callable[[], Awaitable[T]]) -> T:
         # Random, so that those who met do not meet again.
         await asyncio.sleep(FIRST_WAIT_SECONDS * 2**attempt * random.random())  # noqa: S311
     raise AssertionError("the last attempt returns or raises")
+
+
+async def once_more(work: Callable[[], Awaitable[T]], keys: Collection[str]) -> T:
+    """Run `work`, one whole transaction, and again if one of these unique keys refused its row.
+
+    Whoever was first under that key has committed by then, so the second run finds what he left.
+    Raises what the second run does, and whatever else `work` raises.
+    """
+    try:
+        return await work()
+    except ConstraintError as error:
+        if error.constraint not in keys:
+            raise
+        _log.info("database.met", key=error.constraint)
+    return await work()

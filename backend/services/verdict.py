@@ -41,10 +41,14 @@ from backend.domain.verdict import Ruling, admit, ruling, too_late
 from backend.services.claim import claim, my_lease, queue_of_item, queue_view
 from backend.services.lease import item_key, stale
 from backend.services.news import News, Tell, depth, nobody
+from backend.services.steady import once_more
 from backend.services.verdict_change import Changed, read_changed, refusal_of
 from backend.services.verdict_trail import event_of, tell_conflict, tell_wrong_owner
 from shared.vocabulary import ItemSource, NewsKind, Outcome
 from shared.wire.queue import ClaimAnswer, DecisionPart, VerdictAnswer, VerdictRequest
+
+_VERDICT_TOKEN = ("verdict_reply_pkey", "decision_principal_id_verdict_token_key")
+"""The keys under which a person's verdict token is used once, also on two items at once."""
 
 
 class VerdictReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,8 +89,12 @@ async def verdict(
     """
     item_pk = item_key(item_id)
     fingerprint = _fingerprint(item_pk, request)
-    async with db.transaction() as conn:
-        said = await _record(conn, policy, who, item_pk, request, fingerprint)
+
+    async def recorded() -> _Answer:
+        async with db.transaction() as conn:
+            return await _record(conn, policy, who, item_pk, request, fingerprint)
+
+    said = await once_more(recorded, _VERDICT_TOKEN)
     if isinstance(said, Changed):
         raise await refusal_of(said)
     if isinstance(said, Refusal):

@@ -9,9 +9,9 @@ import asyncpg
 import pytest
 
 from backend.db.connection import Database
-from backend.db.errors import ContentionError, OutcomeUnknownError
+from backend.db.errors import ConstraintError, ContentionError, OutcomeUnknownError
 from backend.domain.refusals import Busy, NotFound, OutcomeUnknown
-from backend.services.steady import ATTEMPTS, steadily
+from backend.services.steady import ATTEMPTS, once_more, steadily
 from backend.services.submit import submit
 from tests.support.gateway import row, somebody, standard
 from tests.support.postgres import Dsn
@@ -31,6 +31,22 @@ class Work:
         if self.errors:
             raise self.errors.pop(0)
         return "done"
+
+
+def refused_by(constraint: str) -> ConstraintError:
+    error = asyncpg.UniqueViolationError("met")
+    error.constraint_name = constraint
+    return ConstraintError(error)
+
+
+async def test_who_met_another_under_a_key_looks_once_more_and_no_oftener() -> None:
+    work = Work(refused_by("a_key"))
+    assert await once_more(work, ("a_key", "b_key")) == "done"
+    assert work.tries == 2
+    for work in (Work(refused_by("a_key"), refused_by("a_key")), Work(refused_by("c_key"))):
+        with pytest.raises(ConstraintError):
+            await once_more(work, ("a_key",))
+        assert work.errors == []
 
 
 async def test_a_deadlock_is_tried_again() -> None:

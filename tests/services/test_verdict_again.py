@@ -17,7 +17,7 @@ from backend.services.withdraw import withdraw_items
 from shared.vocabulary import NewsKind, Role, Verdict
 from shared.wire.item import MoveRequest, ReopenRequest, WithdrawItemsRequest
 from shared.wire.queue import Lease
-from tests.services.deeds import Told
+from tests.services.deeds import LAPSED, Told
 from tests.services.showings import revised, submitted
 from tests.support.desk import QUEUE, Desk, new_key
 from tests.support.trail import assert_every_chain_is_whole
@@ -69,6 +69,29 @@ async def test_conflicts_at_once_are_each_recorded(desk: Desk) -> None:
     others = [desk.decide(ana, lease, verdict_token=token, note=f"note {n}") for n in range(6)]
     ended = await asyncio.gather(*others, return_exceptions=True)
     assert all(isinstance(each, VerdictConflict) for each in ended)
+    assert len(await refusals(desk)) == 6
+    await assert_every_chain_is_whole(desk.admin)
+
+
+async def test_one_token_for_two_items_at_once_decides_one_and_conflicts_on_the_other(
+    desk: Desk,
+) -> None:
+    ana = await desk.person("ana")
+    for number in range(12):
+        await desk.item(f"c-{number}")
+    for _ in range(6):
+        first = await desk.lease(ana)
+        await desk.pass_time(LAPSED)  # so that she holds two tokens that both still count
+        second = await desk.lease(ana)
+        token = new_key()
+        deeds = [desk.decide(ana, lease, verdict_token=token) for lease in (first, second)]
+        ended = await asyncio.gather(*deeds, return_exceptions=True)
+        (refused,) = [each for each in ended if isinstance(each, BaseException)]
+        assert isinstance(refused, VerdictConflict)
+        (stood,) = [each for each in ended if isinstance(each, VerdictReply)]
+        assert refused.extra["decision_id"] == stood.answer.decision.decision_id
+        left = second if stood.answer.decision.item_id == first.item_id else first
+        await desk.decide(ana, left)  # under a token of its own
     assert len(await refusals(desk)) == 6
     await assert_every_chain_is_whole(desk.admin)
 
