@@ -83,7 +83,7 @@ async def lease_counts(conn: Any, *, tenant_id: int) -> list[LeaseCountRow]:
 
 
 async def effect_health(conn: Any, *, tenant_id: int, grace: timedelta) -> EffectHealthRow:
-    """Count what is overdue by more than `grace`, and what is held."""
+    """Count what is overdue by more than `grace`, and what waits for a score."""
     return await one(
         statement("health", "effect_health"),
         EffectHealthRow,

@@ -39,7 +39,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     """Answer to `GET /v1/health`.
 
     `not_applied` are decisions past their undo window by more than `not_applied_after_ms` without
-    an effect; `dead` those that gave up; `held` contents without a score that they need.
+    an effect; `dead` those that gave up; `held` contents that wait for a score still.
     """
 
     as_of: datetime

@@ -55,7 +55,7 @@ FROM item WHERE tenant_id = :tenant_id AND state <> 'resolved' AND lease_count >
 GROUP BY 1, 2;
 
 -- name: effect_health(tenant_id, grace)^
--- Count the decisions that should have taken effect and did not, and the contents that are held for want of a score.
+-- Count the decisions that should have taken effect and did not, and the contents that still wait for a score: what people decided meanwhile, and what was withdrawn, does not.
 WITH t AS MATERIALIZED (SELECT clock() AS now),
 pending AS MATERIALIZED (
   SELECT d.apply_after, p.dead_at FROM pending_apply p JOIN decision d ON d.id = p.decision_id WHERE d.tenant_id = :tenant_id AND d.hold IS NULL)
@@ -64,6 +64,6 @@ SELECT t.now AS as_of,
   (SELECT (extract(epoch FROM t.now - min(apply_after)) * 1000)::bigint FROM pending WHERE apply_after + :grace <= t.now) AS not_applied_oldest_ms,
   (SELECT count(*) FROM pending WHERE apply_after > t.now) AS waiting_to_apply,
   (SELECT count(*) FROM pending WHERE dead_at IS NOT NULL) AS dead,
-  (SELECT count(*) FROM intake k JOIN content n ON n.id = k.content_id WHERE n.tenant_id = :tenant_id) AS held,
+  (SELECT count(*) FROM intake k JOIN content n ON n.id = k.content_id WHERE n.tenant_id = :tenant_id AND n.state = 'pending' AND n.withdrawn_at IS NULL) AS held,
   (SELECT count(*) FROM decision WHERE tenant_id = :tenant_id AND principal_id IS NOT NULL AND recorded_at > t.now - interval '1 hour') AS decided_last_hour
 FROM t;

@@ -5,14 +5,19 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from msgspec import structs
 
 from backend.services.cockpit import health
 from backend.services.items import item_page
 from backend.services.redrive import redrive
+from backend.services.reopen import reopen
+from backend.services.submit import submit
 from shared.vocabulary import ItemList, Role
 from shared.wire.cockpit import QueueHealth
+from shared.wire.item import ReopenRequest
 from tests.services.deeds import set_aside
 from tests.support.desk import QUEUE, Desk
+from tests.support.gateway import row
 
 LAPSED = timedelta(minutes=4)
 
@@ -84,6 +89,29 @@ async def test_not_applied_leaves_out_undo_windows(desk: Desk) -> None:
     assert late.not_applied_oldest_ms is not None
     await desk.apply_all()
     assert (await health(desk.db, lead, desk.policy.version)).not_applied == 0
+
+
+async def test_what_waits_for_a_score_is_counted_until_people_decided_or_it_was_withdrawn(
+    desk: Desk,
+) -> None:
+    lead, ana = await desk.person("lead", Role.LEAD), await desk.person("ana")
+    producer = await desk.person("shop", Role.PRODUCER)
+    for number in range(3):
+        sent = row(f"c-{number}")
+        await submit(desk.db, desk.policy, producer, [structs.replace(sent, labels={})])
+
+    async def held() -> int:
+        return (await health(desk.db, lead, desk.policy.version)).held
+
+    assert await held() == 3
+    await reopen(desk.db, desk.policy, lead, "c-0", ReopenRequest())
+    await desk.decide(ana, await desk.lease(ana))
+    await desk.pass_time(timedelta(minutes=1))
+    await desk.apply_all()
+    assert await held() == 2
+    await desk.admin.execute("UPDATE content SET withdrawn_at = clock() WHERE content_id = 'c-1'")
+    assert await held() == 1
+    assert await desk.value("SELECT count(*) FROM intake") == 3
 
 
 async def test_a_lead_sees_the_queues_that_he_leads(desk: Desk) -> None:

@@ -21,7 +21,7 @@ async def test_every_figure_stands_with_its_threshold(folder: Path, size: tuple[
         text = shown(app)
     for words in (
         "Waiting", "! 628", "487/h decided", "Oldest", "✕ 11:02", "SLA 10:00", "In review",
-        "! 92", "2 lapsed 1 esc", "Not applied", "✕ 3", ">5:00, 1 ", "Held", "◌ 12",
+        "! 92", "2 lapsed 1 esc", "Not applied", "✕ 3", ">5:00, 1 ", "No score", "◌ 12",
         "! near", "✕ over", "✓ in time", "371 90%", "3+ leases: 12",
         "7 verdicts recorded and not yet due",
         "● live", "policy standard-1",

@@ -31,7 +31,7 @@ def cards(health: Health) -> tuple[Card, ...]:
         _oldest(health),
         _in_review(health),
         _not_applied(health),
-        _held(health),
+        _no_score(health),
     )
 
 
@@ -79,9 +79,9 @@ def _not_applied(health: Health) -> Card:
     return Card("Not applied", glyph, str(late), (plain + age, plain, f">{limit}, {dead} dead"))
 
 
-def _held(health: Health) -> Card:
+def _no_score(health: Health) -> Card:
     glyph = NOTE if health.held else GOOD
-    return Card("Held", glyph, str(health.held), ("a score missing",))
+    return Card("No score", glyph, str(health.held), ("waiting for one",))
 
 
 def _urgency(queue: QueueHealth) -> float:
