@@ -32,7 +32,7 @@ class HealthController(Controller):
     @get("/v1/health", opt=needs(Role.LEAD), summary="The health of the queues")
     async def health(self, desk: NamedDependency[Desk]) -> Health:
         """Return the figures of the queues that the asker leads, as of one moment."""
-        return await steadily(lambda: cockpit.health(desk.db, desk.who, desk.policy.version))
+        return await steadily(lambda: cockpit.health(desk.db, desk.policy, desk.who))
 
     @get("/healthz", opt=open_to_all(), summary="Whether the process answers")
     async def alive(self) -> Answer:

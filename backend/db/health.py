@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -61,17 +62,25 @@ async def queue_health(conn: Any, *, tenant_id: int) -> list[QueueHealthRow]:
 
 
 async def staffing(
-    conn: Any, *, tenant_id: int, principal_id: int, present_within: timedelta
+    conn: Any,
+    *,
+    tenant_id: int,
+    claimable_by: Sequence[tuple[str, str]],
+    principal_id: int,
+    present_within: timedelta,
 ) -> list[StaffingRow]:
     """Count who is present for each queue, and what nobody of them may take.
 
-    The asker counts only where he is a reviewer: a lead who looks on is nobody who will take it.
+    `claimable_by` pairs each queue with the roles that may claim there. Leading a queue does not
+    make the asker present: a lead who looks on is nobody who will take it.
     """
     return await many(
         statement("health", "staffing"),
         StaffingRow,
         conn,
         tenant_id=tenant_id,
+        queues=[queue for queue, _ in claimable_by],
+        roles=[role for _, role in claimable_by],
         principal_id=principal_id,
         present_within=present_within,
     )

@@ -244,19 +244,24 @@ async def list_unclaimable(  # noqa: PLR0913 - whom to leave out, and where to b
     *,
     tenant_id: int,
     queue: str,
+    roles: Sequence[str],
     principal_id: int,
     present_within: timedelta,
     rank: float | None,
     item_id: int,
     limit: int,
 ) -> list[ItemLineRow]:
-    """List what waits and nobody present may take, best rank first, behind this rank and id."""
+    """List what waits and nobody present may take, best rank first, behind this rank and id.
+
+    `roles` are those that may claim in this queue.
+    """
     return await many(
         statement("item", "list_unclaimable"),
         ItemLineRow,
         conn,
         tenant_id=tenant_id,
         queue=queue,
+        roles=list(roles),
         principal_id=principal_id,
         present_within=present_within,
         rank=rank,

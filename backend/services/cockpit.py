@@ -16,6 +16,7 @@ from backend.db.health import (
     staffing,
 )
 from backend.domain.identity import Identity
+from backend.domain.policy import Policy
 from shared.vocabulary import Role
 from shared.wire.cockpit import Health, QueueHealth
 
@@ -29,7 +30,7 @@ PRESENT_WITHIN = timedelta(minutes=15)
 _MOST_LEASES = 5
 
 
-async def health(db: Database, who: Identity, policy_version: str) -> Health:
+async def health(db: Database, policy: Policy, who: Identity) -> Health:
     """Return the figures of the queues that `who` leads, all as of one moment."""
     async with db.transaction(readonly=True) as conn:
         queues = await queue_health(conn, tenant_id=who.tenant_id)
@@ -37,6 +38,11 @@ async def health(db: Database, who: Identity, policy_version: str) -> Health:
         staff = await staffing(
             conn,
             tenant_id=who.tenant_id,
+            claimable_by=[
+                (name, role.value)
+                for name, terms in policy.queues.items()
+                for role in terms.claimable_by
+            ],
             principal_id=who.principal_id,
             present_within=PRESENT_WITHIN,
         )
@@ -52,7 +58,7 @@ async def health(db: Database, who: Identity, policy_version: str) -> Health:
         dead=effects.dead,
         held=effects.held,
         decided_last_hour=effects.decided_last_hour,
-        policy_version=policy_version,
+        policy_version=policy.version,
     )
 
 

@@ -56,7 +56,7 @@ async def item_page(  # noqa: PLR0913, PLR0917 - who asks for which page of what
     async with db.transaction(readonly=True) as conn:
         if queue not in {known.name for known in await read_queues(conn, who.tenant_id)}:
             raise NotFound("there is no such queue", field="queue")
-        rows = await _list(conn, who, queue, wanted, begin, size + 1)
+        rows = await _list(conn, policy, who, queue, wanted, begin, size + 1)
     last = rows[size - 1] if len(rows) > size else None
     key = None if last is None else last.rank if wanted in _BY_RANK else last.key
     return ItemPage(
@@ -105,8 +105,14 @@ def _begin(after: str | None, name: str) -> Place:
         raise InvalidField("take it from the last page of this list", field="after") from None
 
 
-async def _list(
-    conn: Connection, who: Identity, queue: str, wanted: ItemList, begin: Place, limit: int
+async def _list(  # noqa: PLR0913, PLR0917 - who asks for which page of what
+    conn: Connection,
+    policy: Policy,
+    who: Identity,
+    queue: str,
+    wanted: ItemList,
+    begin: Place,
+    limit: int,
 ) -> Sequence[ItemLineRow]:
     tenant, behind = who.tenant_id, begin.id
     at = None if begin.at is None else moment(begin.at)
@@ -128,10 +134,12 @@ async def _list(
                 conn, tenant_id=tenant, queue=queue, item_id=behind, limit=limit
             )
         case ItemList.UNCLAIMABLE:
+            terms = policy.queues.get(queue)
             return await list_unclaimable(
                 conn,
                 tenant_id=tenant,
                 queue=queue,
+                roles=() if terms is None else [role.value for role in terms.claimable_by],
                 principal_id=who.principal_id,
                 present_within=PRESENT_WITHIN,
                 rank=begin.rank,

@@ -18,8 +18,8 @@ FROM queue q CROSS JOIN t
 WHERE q.tenant_id = :tenant_id
 ORDER BY q.name;
 
--- name: staffing(tenant_id, principal_id, present_within)
--- Count, for each queue, the people present (with a right to it and a key used lately; the asker only if he reviews there) and what waits that none of them may take, capped at 100,000.
+-- name: staffing(tenant_id, queues, roles, principal_id, present_within)
+-- Count, for each queue, the people present (with a key used lately and a role that claims there, as the pairs of queue and role say; the asker not for leading it) and what waits that none of them may take, capped at 100,000.
 WITH t AS MATERIALIZED (SELECT clock() AS now),
 active AS MATERIALIZED (
   SELECT p.id FROM principal p CROSS JOIN t WHERE p.tenant_id = :tenant_id AND p.kind = 'person' AND p.active
@@ -28,7 +28,7 @@ active AS MATERIALIZED (
 staff AS MATERIALIZED (
   SELECT DISTINCT q.name AS queue, a.id FROM queue q CROSS JOIN active a JOIN role_grant g ON g.principal_id = a.id
   WHERE q.tenant_id = :tenant_id AND (g.queue IS NULL OR g.queue = q.name)
-    AND (g.role = 'reviewer' OR (g.role = 'lead' AND a.id <> :principal_id))),
+    AND (q.name::text, g.role) IN (SELECT * FROM unnest(:queues::text[], :roles::text[])) AND (g.role <> 'lead' OR a.id <> :principal_id)),
 one AS MATERIALIZED (SELECT queue, min(id) AS id FROM staff GROUP BY queue),
 kept AS MATERIALIZED (
   SELECT o.queue, e.item_id, e.content_id FROM t, one o JOIN exclusion e ON e.principal_id = o.id WHERE e.until IS NULL OR e.until > t.now),

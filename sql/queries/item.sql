@@ -109,13 +109,13 @@ SELECT i.id AS item_pk, (SELECT n.content_id FROM content n WHERE n.id = i.conte
 FROM left_behind b CROSS JOIN LATERAL (SELECT * FROM item WHERE id = b.id OFFSET 0) i CROSS JOIN t
 ORDER BY i.id;
 
--- name: list_unclaimable(tenant_id, queue, principal_id, present_within, rank, item_id, limit)
--- List what waits and nobody present may take, as it would be served: everything if nobody is present, else what each of them is kept from, found from what one of them is kept from.
+-- name: list_unclaimable(tenant_id, queue, roles, principal_id, present_within, rank, item_id, limit)
+-- List what waits and nobody present may take, as it would be served: everything if nobody is present in a role that claims there, else what each of them is kept from, found from what one of them is kept from.
 WITH t AS MATERIALIZED (SELECT clock() AS now),
 present AS MATERIALIZED (
   SELECT DISTINCT p.id FROM t, principal p JOIN role_grant g ON g.principal_id = p.id
   WHERE p.tenant_id = :tenant_id AND p.kind = 'person' AND p.active AND (g.queue IS NULL OR g.queue = :queue)
-    AND (g.role = 'reviewer' OR (g.role = 'lead' AND p.id <> :principal_id))
+    AND g.role = ANY (:roles::text[]) AND (g.role <> 'lead' OR p.id <> :principal_id)
     AND EXISTS (SELECT FROM api_key k WHERE k.principal_id = p.id AND k.last_used_at > t.now - :present_within::interval
       AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > t.now))),
 kept AS MATERIALIZED (

@@ -83,7 +83,7 @@ class Offices:
 
     async def health(self, lead: Identity) -> dict[str, dict[str, Any]]:
         """Return what a lead is shown of each queue."""
-        shown = await health(self.desk.db, lead, self.desk.policy.version)
+        shown = await health(self.desk.db, self.desk.policy, lead)
         return {queue.queue: told.health(queue) for queue in shown.queues}
 
 

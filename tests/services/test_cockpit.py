@@ -24,7 +24,7 @@ LAPSED = timedelta(minutes=4)
 
 async def of(desk: Desk, queue: str = QUEUE) -> QueueHealth:
     lead = await desk.person(f"lead-{queue}", Role.LEAD)
-    figures = await health(desk.db, lead, desk.policy.version)
+    figures = await health(desk.db, desk.policy, lead)
     return next(row for row in figures.queues if row.queue == queue)
 
 
@@ -63,7 +63,9 @@ async def test_ages_are_those_that_the_sla_counts_held_items_among_them(desk: De
     assert row.lease_counts == (1, 1, 0, 0, 0, 0)
     await desk.lease(ben)
     held = await desk.person("held", Role.LEAD)
-    (row,) = [each for each in (await health(desk.db, held, "")).queues if each.queue == QUEUE]
+    (row,) = [
+        each for each in (await health(desk.db, desk.policy, held)).queues if each.queue == QUEUE
+    ]
     assert (row.waiting, row.in_review) == (0, 1)
     assert row.oldest_ms == pytest.approx(60 * 60_000, abs=5_000)
     # Woken, it is two minutes old: the hour did not count.
@@ -81,14 +83,14 @@ async def test_not_applied_leaves_out_undo_windows(desk: Desk) -> None:
     lead = await desk.person("lead", Role.LEAD)
     await desk.item()
     await desk.decide(ana, await desk.lease(ana))
-    fresh = await health(desk.db, lead, desk.policy.version)
+    fresh = await health(desk.db, desk.policy, lead)
     assert (fresh.not_applied, fresh.waiting_to_apply) == (0, 1)
     await desk.pass_time(timedelta(minutes=6))
-    late = await health(desk.db, lead, desk.policy.version)
+    late = await health(desk.db, desk.policy, lead)
     assert (late.not_applied, late.waiting_to_apply) == (1, 0)
     assert late.not_applied_oldest_ms is not None
     await desk.apply_all()
-    assert (await health(desk.db, lead, desk.policy.version)).not_applied == 0
+    assert (await health(desk.db, desk.policy, lead)).not_applied == 0
 
 
 async def test_what_waits_for_a_score_is_counted_until_people_decided_or_it_was_withdrawn(
@@ -101,7 +103,7 @@ async def test_what_waits_for_a_score_is_counted_until_people_decided_or_it_was_
         await submit(desk.db, desk.policy, producer, [structs.replace(sent, labels={})])
 
     async def held() -> int:
-        return (await health(desk.db, lead, desk.policy.version)).held
+        return (await health(desk.db, desk.policy, lead)).held
 
     assert await held() == 3
     await reopen(desk.db, desk.policy, lead, "c-0", ReopenRequest())
@@ -116,5 +118,5 @@ async def test_what_waits_for_a_score_is_counted_until_people_decided_or_it_was_
 
 async def test_a_lead_sees_the_queues_that_he_leads(desk: Desk) -> None:
     lead = await desk.person("lead", Role.LEAD, queue="cases")
-    figures = await health(desk.db, lead, desk.policy.version)
+    figures = await health(desk.db, desk.policy, lead)
     assert [row.queue for row in figures.queues] == ["cases"]

@@ -176,7 +176,7 @@ class Play:
 
 
 async def shown(desk: Desk, lead: Identity) -> dict[str, tuple[QueueHealth, QueueFigures]]:
-    told = await health(desk.db, lead, "")
+    told = await health(desk.db, desk.policy, lead)
     return {
         row.queue: (row, (await queue_view(desk.db, desk.policy, lead, row.queue)).figures)
         for row in told.queues

@@ -8,9 +8,11 @@ import pytest
 
 from backend.domain.identity import Identity
 from backend.services.cockpit import health
+from backend.services.policies import shipped_policy
 from shared.vocabulary import ItemList, Role
 from tests.services.lists import ids, lines
 from tests.support.desk import QUEUE, Desk
+from tests.support.office import change
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ async def seen(desk: Desk, who: Identity) -> None:
 async def nobodys(desk: Desk, lead: Identity, queue: str = QUEUE) -> tuple[int, list[str]]:
     """Return who is present, and what nobody of them may take: as figures and as a list."""
     listed = ids(await lines(desk, lead, ItemList.UNCLAIMABLE, 2, queue))
-    figures = await health(desk.db, lead, "")
+    figures = await health(desk.db, desk.policy, lead)
     row = next(each for each in figures.queues if each.queue == queue)
     assert row.unclaimable == len(listed)
     return row.present, listed
@@ -105,3 +107,17 @@ async def test_present_is_who_may_work_here_with_a_key_that_is_good(
     await seen(desk, both)
     assert (await nobodys(desk, both))[0] == 3  # himself, and both leads
     assert (await nobodys(desk, lead, "cases"))[0] == 3
+
+
+async def test_where_only_leads_claim_a_reviewer_is_nobody(desk: Desk, lead: Identity) -> None:
+    text = shipped_policy().replace('version = "', 'version = "leads-', 1)
+    in_posts, rest = text.split('claimable_by = ["reviewer", "lead"]', 1)
+    await change(desk, f'{in_posts}claimable_by = ["lead"]{rest}')
+    assert desk.policy.queues[QUEUE].claimable_by == (Role.LEAD,)
+    ana = await desk.person("ana")
+    await desk.item()
+    await seen(desk, ana)
+    assert await nobodys(desk, lead) == (0, ["c-1"])
+    await seen(desk, await desk.person("second", Role.LEAD))
+    assert await nobodys(desk, lead) == (1, [])
+    assert (await nobodys(desk, lead, "cases"))[0] == 2  # there she counts as well

@@ -91,9 +91,12 @@ async def test_what_nobody_may_take_is_found_from_who_is_kept_away(
     async with undone(crowd):
         await crowd.execute(_GRANTED, staff)
         await crowd.execute(_SEEN, staff)
-        asked = {**WHERE, **PRESENT, "rank": "NULL", "item_id": "0"}
+        claiming = {"roles": "ARRAY['reviewer', 'lead']"}
+        asked = {**WHERE, **PRESENT, **claiming, "rank": "NULL", "item_id": "0"}
         plan = await plan_of(crowd, "item", "list_unclaimable", asked, mode)
-        figures = await plan_of(crowd, "health", "staffing", {"tenant_id": "1", **PRESENT}, mode)
+        claiming["queues"] = "ARRAY['posts', 'posts']"
+        asked = {"tenant_id": "1", **PRESENT, **claiming}
+        figures = await plan_of(crowd, "health", "staffing", asked, mode)
     assert read_whole(plan) - PEOPLE == set()
     assert read_whole(figures) - PEOPLE == set()
     # What the claimer is kept from for good is a quarter of the history; the backlog is not walked
