@@ -24,7 +24,6 @@ from tui.screens.bench import Bench, lease_of
 from tui.screens.review import ReviewScreen
 from tui.settings import Settings
 from tui.state.events import Leased, NotProven
-from tui.state.notes import note_of
 from tui.state.session import Claiming, Submitting
 from tui.themes import theme_name, themes
 
@@ -82,8 +81,10 @@ class FencepostApp(App[str]):
         """Do nothing: this key must never end a session."""
 
     async def action_sign_off(self) -> None:
-        """Give the item back and leave."""
-        await self._leave(return_code=0)
+        """Give the item back and leave; ask once where that would drop what was not sent."""
+        screen = self.screen
+        if self._leaving or not (isinstance(screen, Bench) and screen.asks_before_leaving()):
+            await self._leave(return_code=0)
 
     async def _leave(self, return_code: int) -> None:
         if self._leaving:
@@ -154,8 +155,7 @@ class FencepostApp(App[str]):
 
 def _notes_gone(bench: Bench) -> str:
     """Say which notes end with the session; one that goes with a verdict on its way does not."""
-    at_hand = None if isinstance(bench.session, Submitting) else note_of(bench.session)
-    gone = [*bench.kept, at_hand] if at_hand is not None else bench.kept
+    gone = bench.unsent()
     if not gone:
         return ""
     items = ", ".join(dict.fromkeys(note.content_id for note in gone))

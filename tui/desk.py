@@ -13,12 +13,14 @@ from dataclasses import replace
 from shared.client import ClientError, Refused
 from shared.client.retry import waits
 from shared.problems import ProblemCode
-from shared.wire.queue import ClaimAnswer, ClaimRequest, Me
+from shared.vocabulary import ItemNow
+from shared.wire.queue import ClaimAnswer, ClaimRequest, Lease, Me
 from tui.answers import Arrival, change_told, stale_facts, words_of
 from tui.leases import LeaseDesk
 from tui.state.events import (
     Event,
     EvidenceMoved,
+    HeldElsewhere,
     Leased,
     LeaseStale,
     NothingFree,
@@ -96,7 +98,8 @@ class Desk(LeaseDesk):
                 reply = await self.client.verdict(pending.item_id, pending.request, attempts=1)
             except ClientError as error:
                 if (outcome := await self._refused(error)) is not None:
-                    await self._settled(pending)
+                    there = isinstance(outcome, LeaseStale) and outcome.facts.goes_on
+                    await self._settled(pending, forget=not there)
                     yield outcome
                     return
                 yield Troubled(self.now(), words_of(error))
@@ -108,10 +111,20 @@ class Desk(LeaseDesk):
             yield Recorded(reply.answer.decision, reply.replayed, came)
             return
 
-    async def _settled(self, pending: Pending) -> None:
+    async def _settled(self, pending: Pending, *, forget: bool = True) -> None:
+        """Let go of the verdict, and of what was typed unless another terminal goes on with it."""
         token = pending.request.verdict_token
         await asyncio.to_thread(self.journal.drop_verdict, token)
-        await self.drop_draft()
+        if forget:
+            await self.drop_draft()
+
+    async def _there(self) -> Lease | None:
+        """Return the lease that another terminal of mine has, if that can be had."""
+        try:
+            event = await self.mine()
+        except ClientError:
+            return None
+        return event.lease if isinstance(event, HeldElsewhere) else None
 
     async def _refused(self, error: ClientError) -> Event | None:
         """Return what a refusal settles, or None if the outcome stays unknown."""
@@ -120,7 +133,10 @@ class Desk(LeaseDesk):
         if error.code is ProblemCode.UNAUTHENTICATED:
             return None
         if error.code is ProblemCode.STALE_LEASE:
-            return LeaseStale(stale_facts(error.problem))
+            facts = stale_facts(error.problem)
+            there = await self._there() if facts.now == ItemNow.TAKEN_OVER else None
+            note = self.note_there(there) if there is not None else ""
+            return LeaseStale(replace(facts, goes_on=note))
         if error.code is ProblemCode.EVIDENCE_CHANGED:
             return EvidenceMoved(await self._fresh(), change_told(error.problem))
         return NotRecorded(f"Not recorded: {words_of(error)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from shared.wire.queue import Lease, ReleaseRequest, RenewRequest, TakeOverReque
 from tui.answers import UNKNOWN, Moment, arrived, stale_facts, words_of
 from tui.clock import elapsed
 from tui.journal import Journal
+from tui.seat import seated
 from tui.shelf import NotProvenError, Shelf
 from tui.state.countdown import from_answer
 from tui.state.events import (
@@ -84,8 +86,21 @@ class LeaseDesk:
                 return Refreshed(held)
             case NotProven(other) if other.lease_token == lease.lease_token:
                 return found
+            case HeldElsewhere(there) if there.item_id == lease.item_id:
+                return self._gone_there(await self.fate(lease), there)
             case _:
                 return await self.fate(lease)
+
+    def _gone_there(self, event: Event, there: Lease) -> Event:
+        """Add what note of mine the terminal that has the item now took up with it."""
+        if isinstance(event, Lost) and event.facts.now == ItemNow.TAKEN_OVER:
+            return replace(event, facts=replace(event.facts, goes_on=self.note_there(there)))
+        return event
+
+    def note_there(self, there: Lease) -> str:
+        """Return the note that my other terminal reads from the same file; empty if it does not."""
+        beside = seated(self.journal.folder, there.terminal or "")
+        return self.journal.note(there.item_id) if beside else ""
 
     async def look_elsewhere(self) -> Event:
         """Return what holds now of the item in another terminal. Raises ClientError."""
@@ -140,6 +155,8 @@ class LeaseDesk:
         except Refused as error:
             if error.code is not ProblemCode.STALE_LEASE:
                 return NotRecorded(f"Not given back: {words_of(error)}")
+            if stale_facts(error.problem).now == ItemNow.TAKEN_OVER:
+                return GivenBack(why)  # what was typed is the other terminal's now
         except ClientError as error:
             return NotRecorded(f"Not given back: {words_of(error)}; it runs out by itself")
         await self.drop_draft()

@@ -59,6 +59,15 @@ def take_seat(folder: Path, host: str) -> Seat:
     return Seat(f"{base}-{secrets.token_hex(3)}")
 
 
+def seated(folder: Path, name: str) -> bool:
+    """Tell whether the terminal of this name was started on this folder: it reads the same files.
+
+    Raises OSError if the folder can't be read.
+    """
+    short = name.rpartition("-")[2].encode()
+    return bool(short) and any(path.read_bytes() == short for path in folder.glob("terminal-*"))
+
+
 def _kept_id(handle: int) -> str:
     """Return the id in the file; write one where there is none that can be read."""
     kept = os.pread(handle, 64, 0).decode("ascii", "replace")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from shared.problems import ProblemCode
+from shared.vocabulary import NewsKind
 from shared.wire.queue import NOTE_LIMIT
 from tests.tui import samples
 from tests.tui.drive import application, armed, decide, press, review, running, shown
 from tests.tui.fake_server import FakeServer, problem
 from tests.tui.test_trouble import stale
+from tui.seat import take_seat
 from tui.state.events import GivenBack
 from tui.state.held import Why
 from tui.state.notes import KeptNote
@@ -98,9 +100,116 @@ async def test_signing_off_says_once_that_notes_end_with_the_session(folder: Pat
         await decide(pilot, "r", "1")
         await pilot.press("ctrl+q")
         await pilot.pause(0.2)
+        assert "1 note not sent: ctrl+q again drops it" in shown(app)
+        await pilot.press("ctrl+q")
+        await pilot.pause(0.2)
     assert app.return_value == (
         "Signed off. 0 decided in this session. 1 note was not sent and is gone (p-8f31c2)."
     )
+
+
+async def test_leaving_asks_once_and_any_other_key_takes_the_question_back(folder: Path) -> None:
+    server = FakeServer([POST, CASE])
+    app = application(server, folder)
+    async with running(app, NARROW) as pilot:
+        review(app).kept = [KeptNote("1", "p-1", "theirs")]
+        await press(pilot, "c", *"mine")
+        await press(pilot, "ctrl+q", gap=0.2)
+        assert app.is_running
+        assert "2 notes not sent: ctrl+q again drops them" in shown(app)
+        await press(pilot, "x")
+        assert "ctrl+q again" not in shown(app)
+        await press(pilot, "ctrl+q", gap=0.2)
+        assert app.is_running, "it is another note than the one that was asked about"
+        await press(pilot, "enter", "j")
+        assert "ctrl+q again" not in shown(app)
+        assert not server.released
+        await press(pilot, "ctrl+q", "ctrl+q", gap=0.2)
+    assert server.released == ["sign_off"]
+    assert "2 notes were not sent and are gone (p-1, p-8f31c2)." in str(app.return_value)
+
+
+async def test_a_question_that_was_not_sent_is_asked_about_too(folder: Path) -> None:
+    app = application(FakeServer([POST]), folder)
+    async with running(app) as pilot:
+        await press(pilot, "P", "1", "5", *"Why", "escape", "escape", "escape")
+        await press(pilot, "ctrl+q", gap=0.2)
+        assert app.is_running
+        assert "1 note not sent: ctrl+q again drops it" in shown(app)
+
+
+async def test_a_kept_note_whose_item_was_taken_over_here_again_is_not_gone(folder: Path) -> None:
+    server = FakeServer([POST])
+    server.streams = []
+    app = application(server, folder, terminal="host-a")
+    async with running(app) as pilot:
+        await press(pilot, "c", *"seen", "enter")
+        server.take_over({"claim_key": "00000000-0000-4000-8000-00000000beef", "terminal": "b"})
+        server.tell(NewsKind.LEASE_REVOKED, "1001")
+        await pilot.pause(0.6)
+        assert [note.text for note in review(app).kept] == ["seen"]
+        await press(pilot, "enter", gap=0.6)
+        await press(pilot, "enter", gap=0.2)
+        session = review(app).session
+        assert isinstance(session, Reviewing)
+        assert session.note == "seen"
+        assert not review(app).kept, "it lies with its item again"
+        await decide(pilot, "r", "1")
+        await pilot.press("ctrl+q")
+        await pilot.pause(0.2)
+    assert app.return_value == "Signed off. 1 decided in this session."
+
+
+async def test_a_kept_note_that_went_with_the_verdict_of_its_item_is_not_gone(folder: Path) -> None:
+    app = application(FakeServer([POST]), folder)
+    async with running(app) as pilot:
+        await press(pilot, "c", *"seen", "space", *"twice", "enter")
+        review(app).kept = [KeptNote("1001", "p-8f31c2", "seen"), KeptNote("7", "p-7", "seen")]
+        await decide(pilot, "r", "1")
+        assert [note.content_id for note in review(app).kept] == ["p-7"]
+
+
+async def test_the_terminal_that_lost_it_says_that_the_note_went_on_where_it_did(
+    folder: Path,
+) -> None:
+    server = FakeServer([POST])
+    server.streams = []
+    beside, apart = take_seat(folder, "host"), take_seat(folder.parent / "other", "host")
+    for seat, went in ((beside, True), (apart, False)):
+        server.mine = None
+        server.waiting = [POST]
+        app = application(server, folder, terminal="host-a")
+        async with running(app) as pilot:
+            await press(pilot, "c", *"seen", "enter", gap=0.1)
+            key = f"00000000-0000-4000-8000-{server.number:012x}"
+            server.take_over({"claim_key": key.replace("8000", "8001"), "terminal": seat.name})
+            server.tell(NewsKind.LEASE_REVOKED, server.mine.item_id)
+            await pilot.pause(0.4)
+            text = shown(app)
+            assert "“seen”" in text
+            assert ("with the item to your other terminal" in text) is went
+            assert bool(review(app).kept) is not went
+            await press(pilot, "enter", gap=0.2)
+            assert ("It is kept: D shows it." in shown(app)) is False
+        seat.leave()
+
+
+async def test_a_verdict_that_met_a_take_over_leaves_the_note_to_the_other_terminal(
+    folder: Path,
+) -> None:
+    server = FakeServer([POST])
+    seat = take_seat(folder, "host")
+    app = application(server, folder, terminal="host-a")
+    async with running(app) as pilot:
+        await press(pilot, "c", *"seen", "enter", gap=0.1)
+        server.take_over(
+            {"claim_key": "00000000-0000-4000-8000-00000000beef", "terminal": seat.name}
+        )
+        await decide(pilot, "r", "1")
+        assert "with the item to your other terminal" in shown(app)
+        assert not review(app).kept
+        assert app.desk.journal.note("1001") == "seen", "it is what the other one writes in"
+    seat.leave()
 
 
 async def test_nothing_of_a_kept_note_is_written_to_disk(folder: Path) -> None:

@@ -23,12 +23,13 @@ from tui.state.events import (
 )
 from tui.state.hand import Hand
 from tui.state.held import Trouble, Why
-from tui.state.notes import KeptNote, left_behind
+from tui.state.notes import KeptNote, left_behind, note_of, still_kept
 from tui.state.session import (
     Elsewhere,
     Idle,
     Session,
     Stale,
+    Submitting,
     Unshowable,
     disarmed,
     held_item,
@@ -56,6 +57,8 @@ class Bench(Screen[None]):
         self.figures: QueueFigures | None = None
         self.done = 0
         self.kept: list[KeptNote] = []
+        self.asked_about: list[KeptNote] = []
+        """The unsent notes of which the person has just been told that leaving drops them."""
         self.said = ""
         self.live = True
         self.paused = False
@@ -90,6 +93,7 @@ class Bench(Screen[None]):
         """Let `event` move the session, and draw what follows from it."""
         before, was = shown_lease(self.session), self.session
         self.session = advance(was, event)
+        self.kept = still_kept(self.kept, was, event, self.session)
         self.keep(left_behind(was, event, self.session))
         if disarmed(self.session):
             self.hand = replace(self.hand, picker=None)
@@ -110,6 +114,21 @@ class Bench(Screen[None]):
             self.kept.append(note)
         if not isinstance(self.session, Stale):  # its dialog says it
             self.said = NOTE_KEPT
+
+    def unsent(self) -> list[KeptNote]:
+        """Return what was written and would end with the session."""
+        going = isinstance(self.session, Submitting)
+        at_hand = None if going else note_of(self.session)
+        return [*self.kept, at_hand] if at_hand is not None else self.kept
+
+    def asks_before_leaving(self) -> bool:
+        """Say once that leaving drops what was not sent; return whether it was said just now."""
+        unsent = list(self.unsent())
+        if not unsent or unsent == self.asked_about:
+            return False
+        self.asked_about = unsent
+        self.repaint()
+        return True
 
     def _count(self, event: Event) -> None:
         if isinstance(event, ANSWERS):

@@ -61,7 +61,7 @@ class Dialogs(Parker):
             begin(self, self.resume, "main")
         elif key == "enter":
             self.start_claim()
-            self.said = NOTE_KEPT if stale.note else ""
+            self.said = NOTE_KEPT if stale.note != stale.facts.goes_on else ""
 
     def _changed_key(self, changed: Changed, key: str) -> None:
         """Send, edit, or go on to the item; without the new evidence only the next item is left."""

@@ -38,7 +38,7 @@ class Keyboard(Dialogs):
             return
         event.stop()
         event.prevent_default()
-        self.said = ""
+        self.said, self.asked_about = "", []
         self._touch()
         if self.too_small():
             return
@@ -56,6 +56,7 @@ class Keyboard(Dialogs):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Count writing as input, and keep what is typed."""
+        self.asked_about = []
         self._touch()
         if self.line is not None:
             self.typing(event.value, self.line.purpose)

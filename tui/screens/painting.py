@@ -73,9 +73,9 @@ class Painter(Keyboard):
         width = self.app.size.width
         small = self.too_small()
         self.set_class(small, "-small")
-        self._line("small").show(
-            words(f"This terminal is {width}×{self.app.size.height}; 80×24 is needed to decide.")
-        )
+        needed = f"This terminal is {width}×{self.app.size.height}; 80×24 is needed to decide."
+        asked = len(self.asked_about)
+        self._line("small").show(words(_leaving_words(asked) if asked else needed))
         held = shown_item(self.session)
         self.set_class(held is None, "-idle")
         if held is None:
@@ -100,7 +100,9 @@ class Painter(Keyboard):
         )  # fmt: skip
         self._line("header").show(header(standing, width))
         self._line("lease").show(lease_bar(held, now, width))
-        self._line("status").show(fit(self._status(now, width), width))
+        asked = len(self.asked_about)
+        leaving = words(f" {_leaving_words(asked)}", "bold $review") if asked else None
+        self._line("status").show(fit(leaving or self._status(now, width), width))
         if held is None:
             verb = "Take over" if isinstance(self.session, Elsewhere) else "Claim"
             self._line("verdicts").show(idle_bar(width, verb=verb))
@@ -186,3 +188,10 @@ class Painter(Keyboard):
         if self._compared is None or self._compared[0] != pair:
             self._compared = (pair, difference(old.evidence, fresh.evidence))
         return self._compared[1]
+
+
+def _leaving_words(notes: int) -> str:
+    """Return what is asked before a session ends that drops what was not sent."""
+    if notes == 1:
+        return "1 note not sent: ctrl+q again drops it"
+    return f"{notes} notes not sent: ctrl+q again drops them"

@@ -11,7 +11,7 @@ from tui.screens.bench import NOTE_KEPT, key_clock
 from tui.screens.switching import Overlay, Switcher
 from tui.state.events import Event, ParkedAway
 from tui.state.held import Held
-from tui.state.notes import KeptNote
+from tui.state.notes import KeptNote, without
 from tui.state.parking import TYPED_STEPS, Form, Meant, Step, back, press, typed
 from tui.state.session import Reviewing, disarmed, held_item
 from tui.widgets.note import NoteInput
@@ -38,6 +38,7 @@ class Parker(Switcher):
             self.keep(KeptNote(lease.item_id, lease.content_id, self.question))
         draft = self.desk.journal.draft(_item(now)) if now is not None else None
         self.question = draft.question if draft is not None else ""
+        self.kept = without(self.kept, _item(now), self.question)
         self.form = None
         self.clear_files()
         self.workers.cancel_group(self, "note")  # what is still to be written is of the old item

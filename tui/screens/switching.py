@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from enum import StrEnum, unique
 
 from shared.vocabulary import ReleaseReason
 from shared.wire.queue import NOTE_LIMIT
 from tui.background import begin
 from tui.desk import Desk
+from tui.messages import Purpose
 from tui.screens.bench import lease_of
 from tui.screens.reading import Reader
 from tui.state.events import Noted
 from tui.state.held import Held
-from tui.state.notes import KeptNote, joined
+from tui.state.notes import KeptNote, joined, without
 from tui.state.pending import Draft
-from tui.state.session import Claiming, Reviewing, frozen
+from tui.state.session import Claiming, Reviewing, frozen, held_item
 from tui.widgets.note import NoteInput
 
 _STEPS = {"down": 1, "j": 1, "up": -1, "k": -1}
@@ -54,6 +56,18 @@ class Switcher(Reader):
     def line(self) -> NoteInput | None:
         """The line that is being written, if one is."""
         return next((line for line in self.query(NoteInput) if line.writing), None)
+
+    def unsent(self) -> list[KeptNote]:
+        """Return what was written and would end with the session: also the line being written."""
+        unsent = super().unsent()
+        line, held = self.line, held_item(self.session)
+        if line is not None and line.purpose is not Purpose.TIME and line.value.strip():
+            now = replace(self.writing, text=line.value.strip())
+            return [now, *without(unsent, now.item_id, now.text)]
+        if held is not None and self.question:
+            asked = KeptNote(held.lease.item_id, held.lease.content_id, self.question)
+            return [*unsent, asked]
+        return unsent
 
     def queues_key(self, key: str) -> None:
         """Handle a key while the list of queues is open."""

@@ -89,7 +89,8 @@ def _resting(session: Idle | Unshowable | Stale | Elsewhere, event: Event) -> Se
             return Idle(why, words=words)
         case Lost(token, facts) if isinstance(session, Stale):
             mine = session.held is not None and session.held.lease.lease_token == token
-            return replace(session, facts=facts) if mine else session
+            known = replace(facts, goes_on=facts.goes_on or session.facts.goes_on)
+            return replace(session, facts=known) if mine else session
         case _:
             return _arrived(session, event)
 

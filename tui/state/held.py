@@ -51,3 +51,5 @@ class StaleFacts:
     since: str | None = None
     holder: str | None = None
     can_reclaim: bool = False
+    goes_on: str = ""
+    """The note that lies in the other terminal now, where that reads the same files as this one."""

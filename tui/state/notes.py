@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tui.state.events import Event, Noted, Recorded
+from tui.state.events import Event, LeaseStale, Lost, Noted, Recorded
 from tui.state.session import Changed, Reviewing, Session, Submitting
 
 
@@ -29,11 +29,29 @@ def note_of(session: Session) -> KeptNote | None:
 
 
 def left_behind(before: Session, event: Event, after: Session) -> KeptNote | None:
-    """Return the note that `event` took away without its being sent or rewritten."""
+    """Return the note that `event` took away, unless it was sent, rewritten, or went along."""
     note = note_of(before)
     if note is None or isinstance(event, (Recorded, Noted)) or note_of(after) == note:
         return None
+    if isinstance(event, (Lost, LeaseStale)) and event.facts.goes_on == note.text:
+        return None
     return note
+
+
+def still_kept(
+    kept: list[KeptNote], before: Session, event: Event, after: Session
+) -> list[KeptNote]:
+    """Return the kept notes without what was sent just now, and what lies with its item again."""
+    sent = note_of(before) if isinstance(event, Recorded) else None
+    for there in (sent, note_of(after)):
+        if there is not None:
+            kept = without(kept, there.item_id, there.text)
+    return kept
+
+
+def without(kept: list[KeptNote], item_id: str, text: str) -> list[KeptNote]:
+    """Return the notes but those of this item that `text` holds."""
+    return [note for note in kept if note.item_id != item_id or note.text not in text]
 
 
 def joined(here: str, kept: str) -> str:

@@ -22,6 +22,7 @@ from tui.widgets.paint import Content, Style, fit, glue, marked, words
 from tui.wrap import wrap
 
 _KEPT = "not sent; kept until you sign off; D shows it"
+_KEPT_ROW = fact("Kept", words(_KEPT, "$muted"))
 _REMOVED: Style = "strike $reject"
 _ADDED: Style = "bold $approve"
 _BREAK = "↵"
@@ -63,7 +64,11 @@ def stale_dialog(stale: Stale) -> Dialog:
         title = "This item is not in your hands any more"
         rows.append(words("Nothing was sent from here, and nothing was overwritten.", "$muted"))
     if stale.note:
-        rows += [*note_rows(stale.note, "Your note"), fact("Kept", words(_KEPT, "$muted"))]
+        goes_on = stale.note == facts.goes_on
+        kept = (
+            fact("It went", words("with the item to your other terminal")) if goes_on else _KEPT_ROW
+        )
+        rows += [*note_rows(stale.note, "Your note"), kept]
     foot = [words(""), key_row("enter", "look again" if there else "next item")]
     if facts.can_reclaim:
         foot.append(key_row("C", "claim again: it is free"))
