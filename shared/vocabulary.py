@@ -159,7 +159,10 @@ LEASE_REASONS = frozenset(
 
 @unique
 class LeaseHappening(StrEnum):
-    """What can happen to a lease; the lease log holds one row for each."""
+    """What can happen to a lease; the lease log holds one row for each but `verdict`.
+
+    A verdict has a row of its own, the decision, which the history of an item is told from.
+    """
 
     GRANT = "grant"
     RENEW = "renew"
@@ -172,6 +175,7 @@ class LeaseHappening(StrEnum):
     MOVE = "move"
     ESCALATE = "escalate"
     WITHDRAW = "withdraw"
+    VERDICT = "verdict"
 
 
 @unique

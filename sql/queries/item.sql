@@ -145,7 +145,7 @@ ORDER BY i.rank DESC, i.id LIMIT :limit;
 SELECT queue::text AS queue FROM item WHERE id = :item_id AND tenant_id = :tenant_id;
 
 -- name: list_leases(item_id, after, limit)
--- List what happened to the leases of an item, oldest first; renewals of one lease in a row are one entry that counts them.
+-- List what happened to the leases of an item, oldest first; renewals of one lease in a row are one entry that counts them, and a verdict, which resolves the item, is the last of all, without what it says.
 WITH told AS (
   SELECT l.*, l.happening = 'renew' AND lag(l.happening) OVER w = 'renew' AND lag(l.lease_epoch) OVER w = l.lease_epoch AS goes_on
   FROM lease_log l WHERE l.item_id = :item_id AND l.id > :after::bigint
@@ -154,7 +154,11 @@ grouped AS (SELECT told.*, count(*) FILTER (WHERE goes_on IS NOT TRUE) OVER (ORD
 entries AS (
   SELECT max(id) AS log_pk, max(at) AS at, min(happening) AS happening, min(lease_epoch) AS lease_epoch, min(principal_id) AS principal_id,
     min(by_principal) AS by_principal, min(reason) AS reason, count(*) AS times
-  FROM grouped GROUP BY entry ORDER BY entry LIMIT :limit)
+  FROM grouped GROUP BY entry ORDER BY entry LIMIT :limit),
+ended AS (
+  SELECT 9223372036854775807 AS log_pk, d.recorded_at AS at, 'verdict' AS happening, i.lease_epoch, d.principal_id, NULL::bigint AS by_principal, NULL AS reason, 1::bigint AS times
+  FROM item i JOIN decision d ON d.content_id = i.content_id AND d.item_id = i.id AND d.lease_token IS NOT NULL
+  WHERE i.id = :item_id AND i.state = 'resolved')
 SELECT e.log_pk, e.at, e.happening, e.lease_epoch, p.name AS person, b.name AS by, e.reason, e.times
-FROM entries e LEFT JOIN principal p ON p.id = e.principal_id LEFT JOIN principal b ON b.id = e.by_principal
-ORDER BY e.log_pk;
+FROM (SELECT * FROM entries UNION ALL SELECT * FROM ended) e LEFT JOIN principal p ON p.id = e.principal_id LEFT JOIN principal b ON b.id = e.by_principal
+ORDER BY e.log_pk LIMIT :limit;

@@ -26,6 +26,18 @@ async def lead(desk: Desk) -> Identity:
     return await desk.person("lead", Role.LEAD)
 
 
+async def history(desk: Desk, lead: Identity, item: int, size: int) -> list[LeaseEntry]:
+    """Page through what happened to the leases of an item, to its end."""
+    found: list[LeaseEntry] = []
+    after = None
+    while True:
+        page = await lease_page(desk.db, lead, str(item), after, size)
+        found.extend(page.entries)
+        after = page.after
+        if after is None:
+            return found
+
+
 async def test_what_waits_is_listed_as_it_is_served(desk: Desk, lead: Identity) -> None:
     for number, rank in enumerate([5, 1, 9, 5, 5, 2, 5]):
         await desk.item(f"c-{number}", rank=rank)
@@ -122,14 +134,7 @@ async def test_the_history_of_an_item_says_who_held_it_and_who_ended_it(
     second = await desk.lease(ben)
     await renew(desk.db, ben, second.item_id, RenewRequest(lease_token=second.lease_token))
     await fetch_back(desk, lead, second, 3)
-    found: list[LeaseEntry] = []
-    after = None
-    while True:
-        page = await lease_page(desk.db, lead, str(item), after, 2)
-        found.extend(page.entries)
-        after = page.after
-        if after is None:
-            break
+    found = await history(desk, lead, item, 2)
     assert [(e.happening, e.lease_epoch, e.person, e.by, e.times) for e in found] == [
         (LeaseHappening.GRANT, 1, "ana", None, 1),
         (LeaseHappening.RENEW, 1, "ana", None, 3),
@@ -156,6 +161,36 @@ async def test_renewals_on_both_sides_of_a_lapse_are_two_entries(
     page = await lease_page(desk.db, lead, str(item), None, 50)
     told = [(entry.happening.value, entry.times) for entry in page.entries]
     assert told == [("grant", 1), ("renew", 1), ("lapse", 1), ("renew", 2)]
+
+
+async def test_a_lease_that_a_verdict_ended_says_so_and_not_which(
+    desk: Desk, lead: Identity
+) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    item, other = await desk.item(), await desk.item("c-2", rank=1)
+    await give_up(desk, ana, await desk.lease(ana))
+    lease = await desk.lease(ben)
+    await renew(desk.db, ben, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+    assert [e.happening.value for e in await history(desk, lead, item, 50)][-1] == "renew"
+    begun = await lease_page(desk.db, lead, str(item), None, 2)
+    await desk.pass_time(LAPSED)  # late, and good still
+    await redrive(desk.db)
+    await desk.decide(ben, lease)
+    for size in range(1, 8):
+        found = await history(desk, lead, item, size)
+        assert [(e.happening.value, e.lease_epoch, e.person, e.by, e.times) for e in found] == [
+            ("grant", 1, "ana", None, 1),
+            ("release", 1, "ana", None, 1),
+            ("grant", 3, "ben", None, 1),
+            ("renew", 3, "ben", None, 1),
+            ("lapse", 3, "ben", None, 1),
+            ("verdict", 3, "ben", None, 1),
+        ]
+        assert found[-1].reason is None
+        assert [e.at for e in found] == sorted(e.at for e in found)
+    rest = await lease_page(desk.db, lead, str(item), begun.after, 50)
+    assert rest.entries == tuple(found[2:])
+    assert await history(desk, lead, other, 50) == []
 
 
 @pytest.mark.parametrize("wanted", ItemList)

@@ -106,9 +106,12 @@ async def test_what_nobody_may_take_is_found_from_who_is_kept_away(
     assert figures.most("item") <= (kept if staff else QUEUED + UNDONE)
 
 
+@pytest.mark.parametrize("item", [LEASED_ITEM, FIRST_ITEM + 1], ids=["leased", "resolved"])
 @each_mode
-async def test_the_history_of_an_item_is_read_by_the_item(crowd: Connection, mode: str) -> None:
-    asked = {"item_id": str(LEASED_ITEM), "after": "0", "limit": str(PAGE)}
+async def test_the_history_of_an_item_is_read_by_the_item(
+    crowd: Connection, item: int, mode: str
+) -> None:
+    asked = {"item_id": str(item), "after": "0", "limit": str(PAGE)}
     plan = await plan_of(crowd, "item", "list_leases", asked, mode)
     assert plan.indexes("lease_log") == {"lease_log_item"}
     assert read_whole(plan) - PEOPLE == set()

@@ -44,6 +44,8 @@ OF_NO_ENUM = {"blob.media_type": BLOB_TYPES}
 OF_SEVERAL = {"lease_log.reason": words.LEASE_REASONS}
 # Words that are stored in such a column only.
 AMONG_OTHERS = {words.ReleaseReason, words.TakeBackReason}
+# Words of an enum that its column never holds: what they say is a row elsewhere.
+TOLD_FROM_ELSEWHERE = {"lease_log.happening": {words.LeaseHappening.VERDICT.value}}
 # Words that are made up on the way and never stored.
 OF_THE_WIRE = {words.ItemNow, words.NewsKind, words.BulkResult, words.ItemList}
 
@@ -73,7 +75,8 @@ async def test_every_list_of_words_is_known(lists: dict[str, list[str]]) -> None
 async def test_an_enum_and_its_check_hold_the_same_words(
     lists: dict[str, list[str]], column: str
 ) -> None:
-    assert set(lists[column]) == {word.value for word in ENUMS[column]}
+    stored = {word.value for word in ENUMS[column]} - TOLD_FROM_ELSEWHERE.get(column, set())
+    assert set(lists[column]) == stored
 
 
 @pytest.mark.parametrize("column", OF_NO_ENUM)
