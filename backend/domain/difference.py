@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice, pairwise
 from typing import TypeAlias
 
 import msgspec
@@ -20,7 +20,7 @@ from shared.evidence import Evidence, ShownLabel
 from shared.wire.evidence import EvidenceChange, LabelChange, TextChange
 
 MOST_WORDS = 50_000
-"""More words than this, on either side between the common ends, are not compared one by one."""
+"""More words and gaps than this, on either side between the common ends, are not even looked at."""
 MOST_EDITS = 400
 MOST_STEPS = 1_500_000
 """About half a second of work."""
@@ -28,7 +28,8 @@ LONGEST_ANSWER = 5 * 2**19
 """The most bytes of a change as JSON; the old text is left out rather than go beyond."""
 MOST_FIELDS, LONGEST_FIELD = 200, 100
 
-_LONGEST_WORD = 100
+_LONGEST_WORD, _MOST_MARKS = 100, 10_000
+"""Beyond this no seam is looked for between words, and then none between letters and marks."""
 _WORDS = re.compile(r"\s+|\S+")
 _JOINER = "\u200d"
 
@@ -42,26 +43,38 @@ def text_changes(before: str, after: str) -> tuple[TextChange, ...]:
         return ()
     start = _common_start(before, after)
     end = _common_end(before, after, start)
-    left = _words(before[start : len(before) - end])
-    right = _words(after[start : len(after) - end])
+    before_end, after_end = len(before) - end, len(after) - end
+    left, right = _words(before[start:before_end]), _words(after[start:after_end])
+    if left is None or right is None:
+        return (_place(start, before_end, start, after_end),)
     old, new = _offsets(left, start), _offsets(right, start)
     return tuple(
-        TextChange(
-            before_start=old[edit[0]],
-            before_end=old[edit[1]],
-            after_start=new[edit[2]],
-            after_end=new[edit[3]],
-        )
+        _place(old[edit[0]], old[edit[1]], new[edit[2]], new[edit[3]])
         for edit in _edits(left, right)
     )
 
 
+def _place(before_start: int, before_end: int, after_start: int, after_end: int) -> TextChange:
+    return TextChange(
+        before_start=before_start,
+        before_end=before_end,
+        after_start=after_start,
+        after_end=after_end,
+    )
+
+
 def evidence_change(
-    before: Evidence | None, after: Evidence, before_hash: str, after_hash: str
+    before: Evidence | None,
+    after: Evidence,
+    before_hash: str,
+    after_hash: str,
+    *,
+    closely: bool = True,
 ) -> EvidenceChange:
     """Return what differs between what was shown and what is shown now.
 
-    `before` is None for a hash that was never shown, or whose evidence was erased.
+    `before` is None for a hash that was never shown, or whose evidence was erased. Unless it is
+    looked at `closely`, a text that differs counts as replaced from end to end.
     """
     if before is None:
         return EvidenceChange(
@@ -74,6 +87,7 @@ def evidence_change(
     names = _changed_fields(before, after)
     named = tuple(name for name in names if len(name) <= LONGEST_FIELD)[:MOST_FIELDS]
     old, new = before.content.text, after.content.text
+    compare = text_changes if closely else _replaced
     change = EvidenceChange(
         known=True,
         before_hash=before_hash,
@@ -81,13 +95,17 @@ def evidence_change(
         before_revision=before.revision,
         after_revision=after.revision,
         labels=_label_changes(before.labels, after.labels),
-        text=text_changes(old or "", new or ""),
+        text=compare(old or "", new or ""),
         fields=named,
         fields_unnamed=len(names) - len(named),
         attachments_added=_beyond(after.attachments, before.attachments),
         attachments_removed=_beyond(before.attachments, after.attachments),
     )
     return change if old == new else _with_text(change, old)
+
+
+def _replaced(before: str, after: str) -> tuple[TextChange, ...]:
+    return () if before == after else (_place(0, len(before), 0, len(after)),)
 
 
 def _with_text(change: EvidenceChange, old: str | None) -> EvidenceChange:
@@ -167,18 +185,16 @@ def _cut_back(size: int, places: Callable[[int], tuple[str, int, str, int]]) -> 
         before, old, after, new = places(shorter)
         if _is_between_words(before, old) and _is_between_words(after, new):
             return shorter
-    while size:
-        before, old, after, new = places(size)
+    for shorter in range(size, max(size - _MOST_MARKS, 0), -1):
+        before, old, after, new = places(shorter)
         if not _is_glued(before, old) and not _is_glued(after, new):
-            break
-        size -= 1
-    return size
+            return shorter
+    return 0
 
 
 def _is_between_words(text: str, at: int) -> bool:
-    if at in (0, len(text)):
-        return True
-    return (text[at - 1].isspace() or text[at].isspace()) and not _is_glued(text, at)
+    by_a_gap = at in (0, len(text)) or text[at - 1].isspace() or text[at].isspace()
+    return by_a_gap and not _is_glued(text, at)
 
 
 def _is_glued(text: str, at: int) -> bool:
@@ -195,15 +211,16 @@ def _is_glued(text: str, at: int) -> bool:
     )
 
 
-def _words(text: str) -> list[str]:
-    """Split a text into words and the gaps between them; together they are the text."""
-    words: list[str] = []
-    for found in _WORDS.finditer(text):
-        if words and _is_glued(text, found.start()):
-            words[-1] += found[0]
-        else:
-            words.append(found[0])
-    return words
+def _words(text: str) -> list[str] | None:
+    """Split a text into words and the gaps between them; together they are the text.
+
+    None if there are too many: then no more of them are looked at than may be compared.
+    """
+    starts = [found.start() for found in islice(_WORDS.finditer(text), MOST_WORDS + 1)]
+    if len(starts) > MOST_WORDS:
+        return None
+    seams = [at for at in starts if not _is_glued(text, at)]
+    return [text[at:end] for at, end in pairwise([*seams, len(text)])]
 
 
 def _offsets(words: Sequence[str], start: int) -> list[int]:
@@ -218,7 +235,7 @@ _Edit: TypeAlias = tuple[int, int, int, int]
 def _edits(before: Sequence[str], after: Sequence[str]) -> list[_Edit]:
     """Return the fewest edits (Myers 1986), or one for all of it where that is too much work."""
     everything = [(0, len(before), 0, len(after))]
-    if not before or not after or max(len(before), len(after)) > MOST_WORDS:
+    if not before or not after:
         return everything
     numbers: dict[str, int] = {}
     old, new = (

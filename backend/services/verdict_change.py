@@ -11,8 +11,12 @@ from backend.db.evidence import TwoRevisions, read_two_revisions
 from backend.db.verdict import FencedRow
 from backend.domain.difference import evidence_change
 from backend.domain.refusals import EvidenceChanged
+from backend.services.places import Places
 from shared.evidence import Evidence
 from shared.wire.evidence import EvidenceChange
+
+COMPARISONS = Places(2)
+"""Texts compared word by word at once in this process: each takes a core for up to a second."""
 
 
 class Changed(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,9 +41,14 @@ async def read_changed(conn: Connection, fenced: FencedRow, before_hash: str) ->
 
 
 async def refusal_of(changed: Changed) -> EvidenceChanged:
-    """Return the refusal with all that changed; it is worked out beside the requests of others."""
+    """Return the refusal with all that changed; it is worked out beside the requests of others.
+
+    Where too many are compared already nobody waits: a text that differs counts as replaced. To be
+    called when the transaction is over: this takes time, and needs no connection.
+    """
     shown = changed.shown
-    told = await asyncio.to_thread(_compare, changed)
+    with COMPARISONS.one() as is_free:
+        told = await asyncio.to_thread(_compare, changed, closely=is_free)
     return EvidenceChanged(
         "look at the new evidence and decide again; the lease is still yours",
         field="evidence_hash",
@@ -49,7 +58,7 @@ async def refusal_of(changed: Changed) -> EvidenceChanged:
     )
 
 
-def _compare(changed: Changed) -> EvidenceChange:
+def _compare(changed: Changed, *, closely: bool) -> EvidenceChange:
     shown = changed.shown
     after = _opened(shown.after_bytes)
     if after is None:  # erased under the holder's eyes
@@ -61,7 +70,7 @@ def _compare(changed: Changed) -> EvidenceChange:
             after_revision=changed.revision,
         )
     before = _opened(shown.before_bytes)
-    return evidence_change(before, after, changed.before_hash, shown.after_hash)
+    return evidence_change(before, after, changed.before_hash, shown.after_hash, closely=closely)
 
 
 def _opened(data: bytes | None) -> Evidence | None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import Any
 
 import msgspec
 import pytest
 
+from backend.domain import difference
 from backend.domain.difference import LONGEST_ANSWER
 from backend.domain.refusals import EvidenceChanged, StaleLease, WrongOwner
+from backend.services.verdict_change import COMPARISONS
 from shared.vocabulary import Band, Verdict
-from shared.wire.evidence import EvidenceChange
+from shared.wire.evidence import EvidenceChange, TextChange
 from tests.services.deeds import give_up
 from tests.services.showings import held, picture, revised, submitted, submitted_case
 from tests.support.desk import Desk
@@ -134,3 +138,40 @@ async def test_the_evidence_is_looked_at_before_the_reason(desk: Desk) -> None:
     lease = await desk.lease(ana)
     await revised(desk, who)
     await refused(desk, ana, lease, said=Verdict.APPROVE, reason="no_such_reason")
+
+
+async def test_only_two_are_compared_at_once_and_nobody_waits_for_them(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who, ana = await submitted(desk, text="one two"), await desk.person("ana")
+    lease = await desk.lease(ana)
+    await revised(desk, who, text="one three")
+    word = TextChange(before_start=4, before_end=7, after_start=4, after_end=9)
+    whole = TextChange(before_start=0, before_end=7, after_start=0, after_end=9)
+    at_once, release = threading.Semaphore(0), threading.Event()
+    compare = difference.text_changes
+
+    def slowly(before: str, after: str) -> tuple[TextChange, ...]:
+        at_once.release()
+        assert release.wait(30)
+        return compare(before, after)
+
+    monkeypatch.setattr(difference, "text_changes", slowly)
+    two = [asyncio.create_task(refused(desk, ana, lease)) for _ in range(COMPARISONS.most)]
+    try:
+        for _ in two:
+            assert await asyncio.to_thread(at_once.acquire, timeout=30)
+        third = await refused(desk, ana, lease)
+        assert (third.text, third.text_before) == ((whole,), "one two")
+        # Nothing is locked and nothing is kept open by those who compare.
+        busy = (
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND state LIKE 'idle in%'"
+        )
+        assert await desk.value(busy) == 0
+        assert await desk.value("SELECT state FROM item FOR UPDATE NOWAIT") == "leased"
+    finally:
+        release.set()
+        told = await asyncio.gather(*two)
+    assert [change.text for change in told] == [(word,), (word,)]
+    assert (await refused(desk, ana, lease)).text == (word,)

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from backend.domain import difference
 from backend.domain.difference import (
     LONGEST_ANSWER,
     MOST_EDITS,
     MOST_FIELDS,
+    MOST_WORDS,
     evidence_change,
     text_changes,
 )
@@ -121,6 +123,41 @@ def test_work_has_an_end() -> None:
     moved, same = "c " * 90, "a " * 24_000
     assert len(text_changes(f"x {moved}{same}y", f"z {same}{moved}w")) == 1
     assert len(text_changes(f"x {moved}{same[:2000]}y", f"z {same[:2000]}{moved}w")) == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a " * (MEBIBYTE // 2), "b " * (MEBIBYTE // 2)),
+        ("\u200d " * (MEBIBYTE // 2), "\u200d\n" * (MEBIBYTE // 2)),
+        ("a" + "\u0301" * MEBIBYTE, "b" + "\u0301" * MEBIBYTE),
+        ("\u0301" * MEBIBYTE + "a", "\u0301" * MEBIBYTE + "b"),
+    ],
+    ids=["words", "joiners", "marks at the end", "marks at the beginning"],
+)
+def test_no_more_seams_are_looked_at_than_would_be_compared(
+    before: str, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Work is counted, not time: however long the texts are, the rest is never looked at."""
+    looked_at = 0
+    is_glued = difference._is_glued
+
+    def counted(text: str, at: int) -> bool:
+        nonlocal looked_at
+        looked_at += 1
+        return is_glued(text, at)
+
+    monkeypatch.setattr(difference, "_is_glued", counted)
+    changes = text_changes(before, after)
+    assert looked_at <= 2 * MOST_WORDS
+    assert len(changes) == 1
+    assert put_in(before, after, changes) == after
+
+
+def test_as_many_words_as_may_be_are_compared_and_not_one_more() -> None:
+    middle = "a " * (MOST_WORDS // 2 - 2)
+    assert len(text_changes(f"w {middle}x ", f"y {middle}z ")) == 2
+    assert len(text_changes(f"w {middle}a x ", f"y {middle}a z ")) == 1
 
 
 HOSTILE = {
