@@ -91,8 +91,10 @@ class QueueFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     Each count stands still at `capped_at`. `free` is what the next claim would find: what waits,
     leases that ran out, and parked items that are due. `not_for_you` are those of them that this
-    person may not take; `free_in_ms` is when the next held item lapses; `oldest_ms` is the age of
-    the oldest undecided item, the time that it was parked not counted; `parked` are not due yet.
+    person may not take. `held` are live leases, and what enough people left undecided, which no
+    claim here gets: it is on its way to escalation. `free_in_ms` is when the next lease lapses;
+    `oldest_ms` is the age of the oldest undecided item, the time that it was parked not counted;
+    `parked` are not due yet.
     """
 
     queue: str

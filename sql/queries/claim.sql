@@ -115,7 +115,7 @@ ORDER BY (i.state = 'leased') DESC, i.lease_expires DESC NULLS LAST, i.leased_at
 LIMIT 1;
 
 -- name: queue_figures(tenant_id, queue, principal_id)^
--- Count what a queue holds for this person, capped, so that "0 free, 1 held" is never shown as empty; free is what the next claim would find: what waits, what ran out and what is due to wake; what he is kept from is looked up for a thousand items of each kind.
+-- Count what a queue holds for this person, capped, so that "0 free, 1 held" is never shown as empty; free is what the next claim would find: what waits, what ran out and is not on its way to escalation (that is held), and what is due to wake; what he is kept from is looked up for a thousand items of each kind.
 WITH t AS MATERIALIZED (SELECT clock() AS now),
 kept AS MATERIALIZED (
   (SELECT e.item_id, e.content_id FROM exclusion e WHERE e.principal_id = :principal_id AND e.until > (SELECT now FROM t) LIMIT 1000)
@@ -129,13 +129,18 @@ not_mine AS MATERIALIZED (
   SELECT o.id FROM (SELECT id, state FROM item WHERE owner = :principal_id OFFSET 0) o WHERE o.state = 'leased')
 SELECT q.name::text AS queue, q.title,
   (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'queued' AND NOT i.abandoned LIMIT 10000) f)
-    + (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires <= t.now LIMIT 10000) l)
+    + l.again
     + (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'parked' AND i.wake_at <= t.now LIMIT 10000) p) AS free,
-  (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires > t.now LIMIT 10000) l) AS held,
+  (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires > t.now LIMIT 10000) l)
+    + l.leaving
+    + (SELECT count(*) FROM (SELECT FROM (SELECT tenant_id, queue FROM item WHERE state = 'queued' AND abandoned OFFSET 0) a
+        WHERE a.tenant_id = q.tenant_id AND a.queue = q.name LIMIT 10000) a) AS held,
   (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'parked' AND i.wake_at > t.now LIMIT 10000) p) AS parked,
   (SELECT count(*) FROM not_mine n CROSS JOIN LATERAL (SELECT * FROM item WHERE id = n.id OFFSET 0) i
     WHERE i.tenant_id = q.tenant_id AND i.queue = q.name
-      AND CASE i.state WHEN 'queued' THEN NOT i.abandoned WHEN 'leased' THEN i.lease_expires <= t.now ELSE i.state = 'parked' AND i.wake_at <= t.now END) AS not_for_you,
+      AND CASE i.state WHEN 'queued' THEN NOT i.abandoned
+        WHEN 'leased' THEN i.lease_expires <= t.now AND (i.stuck_at IS NOT NULL OR cardinality(i.left_by) + (NOT i.owner = ANY (i.left_by))::int < q.abandon_threshold)
+        ELSE i.state = 'parked' AND i.wake_at <= t.now END) AS not_for_you,
   (SELECT (extract(epoch FROM i.lease_expires - t.now) * 1000)::bigint FROM item i
     WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires > t.now ORDER BY i.lease_expires LIMIT 1) AS free_in_ms,
   (extract(epoch FROM t.now - least(
@@ -145,6 +150,10 @@ SELECT q.name::text AS queue, q.title,
   (extract(epoch FROM q.lease_ttl) * 1000)::bigint AS lease_ttl_ms,
   (extract(epoch FROM q.undo_window) * 1000)::bigint AS undo_window_ms
 FROM queue q CROSS JOIN t
+CROSS JOIN LATERAL (
+  SELECT count(*) FILTER (WHERE r.again) AS again, count(*) FILTER (WHERE NOT r.again) AS leaving FROM (
+    SELECT i.stuck_at IS NOT NULL OR cardinality(i.left_by) + (NOT i.owner = ANY (i.left_by))::int < q.abandon_threshold AS again
+    FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires <= t.now LIMIT 10000) r) l
 WHERE q.tenant_id = :tenant_id AND q.name = :queue;
 
 -- name: fair_order(tenant_id, queues)

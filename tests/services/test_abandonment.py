@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from backend.domain.identity import Identity
-from backend.services.claim import claim
+from backend.services.claim import claim, queue_view
 from backend.services.claim_any import claim_any
 from backend.services.lease import release
 from backend.services.redrive import redrive
@@ -95,3 +95,42 @@ async def test_one_person_who_drops_again_and_again_forces_nothing_in_any_queue(
         assert row["left_by"] == [ana.principal_id]
         assert (row["escalated_at"], row["stuck_at"], row["abandoned"]) == (None, None, False)
     assert (await desk.lease(await desk.person("ben"))).content_id == "in-posts"
+
+
+async def test_what_is_on_its_way_to_escalation_is_held_and_not_free(desk: Desk) -> None:
+    """Before anybody gave it back, after a claim did, and until the redriver moved it."""
+    people = [await desk.person(f"p{number}") for number in range(4)]
+    await desk.item("c-1", queue="posts")
+
+    async def figures(who: Identity) -> tuple[int, int, int]:
+        told = (await queue_view(desk.db, desk.policy, who, QUEUE)).figures
+        return told.free, told.held, told.not_for_you
+
+    for who in people[:3]:
+        assert await figures(who) == (1, 0, 0)
+        await desk.lease(who)
+        assert await figures(who) == (0, 1, 0)
+        await desk.pass_time(LAPSED)
+    for who in people:
+        assert await figures(who) == (0, 1, 0)
+    answer = await claim(desk.db, desk.policy, people[3], QUEUE, new_key())
+    assert answer.lease is None
+    assert answer.figures is not None
+    assert (answer.figures.free, answer.figures.held) == (0, 1)
+    await redrive(desk.db)
+    assert await figures(people[3]) == (0, 0, 0)
+    assert (await desk.lease(people[3], "escalation")).content_id == "c-1"
+
+
+async def test_what_is_stuck_and_ran_out_is_free_again(desk: Desk) -> None:
+    people = [await desk.person(f"p{number}") for number in range(4)]
+    await desk.item(queue="escalation")
+    for who in people[:3]:
+        await desk.lease(who, "escalation")
+        await desk.pass_time(LAPSED)
+        await redrive(desk.db)
+    await desk.lease(people[3], "escalation")
+    await desk.pass_time(LAPSED)
+    for who, mine in ((people[0], 0), (people[3], 1)):
+        told = (await queue_view(desk.db, desk.policy, who, "escalation")).figures
+        assert (told.free, told.held, told.not_for_you) == (1, 0, mine)

@@ -44,6 +44,9 @@ SELECT count(*) FILTER (WHERE state = 'queued' AND NOT abandoned) AS queued,
   count(*) FILTER (WHERE state = 'leased' AND lease_expires > clock()) AS held,
   count(*) FILTER (WHERE state = 'leased' AND lease_expires <= clock()) AS lapsed,
   count(*) FILTER (WHERE state = 'queued' AND abandoned) AS escalating,
+  count(*) FILTER (WHERE state = 'leased' AND lease_expires <= clock() AND stuck_at IS NULL
+    AND (SELECT count(DISTINCT l) FROM unnest(left_by || owner) AS l) >=
+      (SELECT abandon_threshold FROM queue WHERE name = $1)) AS leaving,
   count(*) FILTER (WHERE state = 'parked') AS parked,
   count(*) FILTER (WHERE state = 'parked' AND wake_at <= clock()) AS due,
   count(*) FILTER (WHERE stuck_at IS NOT NULL AND state <> 'resolved') AS stuck
@@ -197,8 +200,10 @@ async def assert_all_is_as_shown(desk: Desk, lead: Identity) -> None:
         often: Any = await desk.admin.fetchrow(LEASED_OFTEN, queue)
         assert row.lease_counts == tuple(often)
         assert row.unclaimable == held["queued"]  # nobody is present
-        assert figures.free == held["queued"] + held["lapsed"] + held["due"]
-        assert (figures.held, figures.parked) == (held["held"], held["parked"] - held["due"])
+        back = held["lapsed"] - held["leaving"]
+        assert figures.free == held["queued"] + back + held["due"]
+        assert figures.held == held["held"] + held["leaving"] + held["escalating"]
+        assert figures.parked == held["parked"] - held["due"]
         assert await listed(desk, lead, queue, ItemList.WAITING) == held["queued"]
         assert await listed(desk, lead, queue, ItemList.UNCLAIMABLE) == row.unclaimable
         assert await listed(desk, lead, queue, ItemList.HELD) == held["held"] + held["lapsed"]

@@ -96,6 +96,13 @@ class World:
         """What waits in a queue and is not on its way out of it."""
         return [i for i in self.open_items(queue) if i.state == "queued" and not i.abandoned]
 
+    def leaving(self, item: Item) -> bool:
+        """On its way to escalation: enough people left it, the one whose lease ran out included."""
+        if not self.run_out(item):
+            return item.state == "queued" and item.abandoned
+        left = len({*item.left_by, item.owner})
+        return item.stuck is None and left >= TERMS[item.queue].threshold
+
     def evidence(self, item: Item) -> str:
         """The hash of what an item shows."""
         return self.contents[item.content].evidence[item.revision - 1]
@@ -197,14 +204,16 @@ class World:
     def figures(self, person: int, queue: str) -> dict[str, Any]:
         """How much of a queue is free, held, parked, and not for this person."""
         there = self.open_items(queue)
-        held = [i for i in there if self.alive(i)]
-        free = [*self.offered(queue), *(i for i in there if self.run_out(i) or self.due(i))]
-        ends = [item.expires - self.now for item in held if item.expires is not None]
+        alive = [i for i in there if self.alive(i)]
+        leaving = [i for i in there if self.leaving(i)]
+        back = [i for i in there if (self.run_out(i) or self.due(i)) and not self.leaving(i)]
+        free = [*self.offered(queue), *back]
+        ends = [item.expires - self.now for item in alive if item.expires is not None]
         ages = [self.now - item.sla_from for item in there if item.state != "parked"]
         return {
             "queue": queue,
             "free": len(free),
-            "held": len(held),
+            "held": len(alive) + len(leaving),
             "parked": sum(i.state == "parked" and not self.due(i) for i in there),
             "not_for_you": sum(self.shut_out(person, i) or self.ones_own(person, i) for i in free),
             "free_in": min(ends, default=None),
