@@ -16,6 +16,7 @@ class QueueHealthRow(msgspec.Struct, frozen=True, kw_only=True):
 
     queue: str
     title: str
+    open: bool
     waiting: int
     in_review: int
     lapsed: int

@@ -47,7 +47,7 @@ async def health(db: Database, policy: Policy, who: Identity) -> Health:
             present_within=PRESENT_WITHIN,
         )
         effects = await effect_health(conn, tenant_id=who.tenant_id, grace=NOT_APPLIED_AFTER)
-    led = [row for row in queues if who.may(Role.LEAD, row.queue)]
+    led = [row for row in queues if who.may(Role.LEAD, row.queue) and _shown(row)]
     return Health(
         as_of=effects.as_of,
         queues=_with_counts(led, counts, staff),
@@ -62,6 +62,11 @@ async def health(db: Database, policy: Policy, who: Identity) -> Health:
     )
 
 
+def _shown(row: QueueHealthRow) -> bool:
+    """Leave out what the policy no longer names, unless something is left in it."""
+    return row.open or _unresolved(row) > 0
+
+
 def _with_counts(
     queues: list[QueueHealthRow], counts: list[LeaseCountRow], staff: list[StaffingRow]
 ) -> tuple[QueueHealth, ...]:
@@ -74,8 +79,7 @@ def _with_counts(
 
 def _queue(row: QueueHealthRow, leased: dict[int, int], staff: StaffingRow) -> QueueHealth:
     """Zero leases are the rest: an index holds only the items that were leased at all."""
-    unresolved = row.waiting + row.escalating + row.in_review + row.lapsed + row.parked
-    never = max(0, unresolved - sum(leased.values()))
+    never = max(0, _unresolved(row) - sum(leased.values()))
     counts = (never, *(leased.get(times, 0) for times in range(1, _MOST_LEASES + 1)))
     return QueueHealth(
         queue=row.queue,
@@ -92,3 +96,7 @@ def _queue(row: QueueHealthRow, leased: dict[int, int], staff: StaffingRow) -> Q
         unclaimable=staff.unclaimable,
         present=staff.present,
     )
+
+
+def _unresolved(row: QueueHealthRow) -> int:
+    return row.waiting + row.escalating + row.in_review + row.lapsed + row.parked

@@ -3,7 +3,7 @@
 -- name: queue_health(tenant_id)
 -- Read the state of each queue: counts are capped at 100,000 so that the screen costs the same on any backlog.
 WITH t AS MATERIALIZED (SELECT clock() AS now)
-SELECT q.name::text AS queue, q.title,
+SELECT q.name::text AS queue, q.title, q.disabled_at IS NULL AS open,
   (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'queued' AND NOT i.abandoned LIMIT 100000) c) AS waiting,
   (SELECT count(*) FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires > t.now) AS in_review,
   (SELECT count(*) FROM (SELECT FROM item i WHERE i.tenant_id = q.tenant_id AND i.queue = q.name AND i.state = 'leased' AND i.lease_expires <= t.now LIMIT 100000) c) AS lapsed,

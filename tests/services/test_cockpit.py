@@ -18,6 +18,7 @@ from shared.wire.item import ReopenRequest
 from tests.services.deeds import set_aside
 from tests.support.desk import QUEUE, Desk
 from tests.support.gateway import row
+from tests.support.office import RENAMED, change
 
 LAPSED = timedelta(minutes=4)
 
@@ -120,3 +121,27 @@ async def test_a_lead_sees_the_queues_that_he_leads(desk: Desk) -> None:
     lead = await desk.person("lead", Role.LEAD, queue="cases")
     figures = await health(desk.db, desk.policy, lead)
     assert [row.queue for row in figures.queues] == ["cases"]
+
+
+async def test_a_queue_that_is_gone_is_shown_only_while_something_is_left_in_it(
+    desk: Desk,
+) -> None:
+    lead = await desk.person("lead", Role.LEAD)
+
+    async def shown() -> dict[str, int]:
+        return {
+            each.queue: each.waiting for each in (await health(desk.db, desk.policy, lead)).queues
+        }
+
+    assert await shown() == {"cases": 0, "escalation": 0, "posts": 0}
+    await change(desk, RENAMED)
+    assert await shown() == {"escalation": 0, "files": 0, "posts": 0}
+    # A long queue goes along in steps: what has not arrived yet is not lost from sight.
+    await desk.item(queue="cases")
+    assert await shown() == {"cases": 1, "escalation": 0, "files": 0, "posts": 0}
+    await desk.admin.execute("UPDATE item SET queue = 'files'")
+    assert await shown() == {"escalation": 0, "files": 1, "posts": 0}
+    ana = await desk.person("ana")
+    await set_aside(desk, ana, await desk.lease(ana, "files"))
+    await desk.admin.execute("UPDATE item SET queue = 'cases'")
+    assert (await shown())["cases"] == 0
