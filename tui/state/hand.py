@@ -16,6 +16,7 @@ ARM_SECONDS = 0.4
 BURST_SECONDS = 0.05
 SKIP = "skip"
 """The subject of the picker that gives an item back."""
+_TOO_FAST = "Came too fast: press the digit again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class Hand:
     armed_at: float
     last_key_at: float = float("-inf")
     picker: Picker | None = None
+    missed: str = ""
+    """What to say of the last key, if it meant something and did not count."""
 
     def armed(self, now: float) -> bool:
         """Tell whether verdict letters count yet."""
@@ -91,18 +94,20 @@ def painted(offers: tuple[Offer, ...], now: float) -> Hand:
 
 def press(hand: Hand, key: str, now: float) -> tuple[Hand, Send | Skip | None]:
     """Return the hand after `key`, and the verdict or skip that it completed, if it did."""
-    before, hand = hand.last_key_at, replace(hand, last_key_at=now)
+    before, hand = hand.last_key_at, replace(hand, last_key_at=now, missed="")
     if hand.picker is None:
         return _open(hand, key, now), None
     if now - hand.picker.opened_at < BURST_SECONDS or now - before < BURST_SECONDS:
-        return hand, None
+        return replace(hand, missed=_TOO_FAST if key.isdigit() else ""), None
     return _pick(hand, hand.picker, key, now)
 
 
 def _open(hand: Hand, key: str, now: float) -> Hand:
     offer = hand.offer(key)
-    if offer is None or not hand.armed(now):
+    if offer is None:
         return hand
+    if not hand.armed(now):
+        return replace(hand, missed=f"Too soon after the item came: press {key} again.")
     return replace(hand, picker=Picker(offer, opened_at=now))
 
 

@@ -25,8 +25,8 @@ class PickerView(Line):
     }
     """
 
-    def draw(self, picker: Picker | None, content_id: str, seen: int) -> None:
-        """Show `picker`, or hide."""
+    def draw(self, picker: Picker | None, content_id: str, seen: int, said: str = "") -> None:
+        """Show `picker`, or hide; it lies over the status row, and so says what that would say."""
         self.display = picker is not None
         if picker is None:
             return
@@ -41,9 +41,10 @@ class PickerView(Line):
             words(f"{_digits(picker)} · ↑↓ then enter · another letter changes · esc back"),
         )
         width = max(self.app.size.width - 4, 20)
-        self.show(lines([*_rows(picker, width), _last_row(picker, width)]))
+        last = fit(words(said, "bold $review"), width) if said else _last_row(picker, width)
+        self.show(lines([*_rows(picker, width), last]))
 
-    def draw_form(self, form: Form, content_id: str) -> None:
+    def draw_form(self, form: Form, content_id: str, said: str = "") -> None:
         """Show the form by which an item is parked."""
         self.display = True
         self.styles.border = ("tall", self.app.theme_variables["escalate"])
@@ -54,7 +55,9 @@ class PickerView(Line):
         )
         titles = [title for _, title in REASONS] if form.step is Step.REASON else TIMES
         rows = [glue(cap(str(place + 1)), words(f" {title}")) for place, title in enumerate(titles)]
-        said = form.words or "The lease ends; the time it is parked does not count as waiting."
+        said = (
+            said or form.words or "The lease ends; the time it is parked does not count as waiting."
+        )
         rows += [words("")] * (ROWS - len(rows)) + [words(said, "$muted")]
         self.show(lines(fit(row, max(self.app.size.width - 4, 20)) for row in rows))
 

@@ -130,3 +130,22 @@ def test_escape_closes_the_picker() -> None:
     hand, acts = typed(painted(OFFERS, 0), "r~1", 1.0, 0.1)
     assert not acts
     assert hand.picker is None
+
+
+def test_a_letter_or_a_digit_that_did_not_count_is_said_and_nothing_else_is() -> None:
+    hand, _ = press(painted(OFFERS, 0.0), "r", 0.2)
+    assert hand.missed == "Too soon after the item came: press r again."
+    assert hand.picker is None
+    hand, _ = press(hand, "r", 0.5)
+    assert not hand.missed
+    hand, act = press(hand, "1", 0.52)
+    assert (hand.missed, act) == ("Came too fast: press the digit again.", None)
+    hand, _ = press(hand, "j", 0.54)
+    assert not hand.missed
+    hand, act = press(hand, "1", 0.7)
+    assert (hand.missed, act) == ("", Send(Verdict.REJECT, "reason_1"))
+
+
+def test_a_key_that_means_nothing_is_never_said_to_have_come_too_soon() -> None:
+    hand, _ = press(painted(OFFERS, 0.0), "j", 0.1)
+    assert not hand.missed
