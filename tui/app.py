@@ -20,11 +20,11 @@ from tui.background import begin
 from tui.cockpit.health import HealthScreen
 from tui.desk import Desk
 from tui.safe_text import safe_line
-from tui.screens.bench import Bench, lease_of
+from tui.screens.bench import Bench
 from tui.screens.review import ReviewScreen
 from tui.settings import Settings
 from tui.state.events import Leased, NotProven
-from tui.state.session import Claiming, Submitting
+from tui.state.session import Claiming, Submitting, lease_of
 from tui.themes import theme_name, themes
 
 RELEASE_SECONDS = 1.0

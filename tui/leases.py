@@ -134,9 +134,16 @@ class LeaseDesk:
                 yield Troubled(self.now(), words_of(error))
                 await self._sleep(max(wait, error.retry_after or 0))
                 continue
-            gone = NothingFree(None, Why.REFUSED, _GONE)
-            yield gone if lease is None else self._opened(lease, sent, resumed=True)
+            yield self._brought(lease, sent)
             return
+
+    def _brought(self, lease: Lease | None, sent: float) -> Event:
+        if lease is None:
+            return NothingFree(None, Why.REFUSED, _GONE)
+        event = self._opened(lease, sent, resumed=True)
+        if isinstance(event, Leased):
+            return replace(event, held=replace(event.held, taken_over=True))
+        return event
 
     async def _renewed(self, lease: Lease) -> LeaseRenewed:
         sent = self.now()

@@ -52,6 +52,8 @@ async def test_an_item_in_another_terminal_is_asked_for_and_not_opened(folder: P
         assert "Tuesday" not in text
         await press(pilot, "a", "1", "r", "1", "s", "1", "R", "c", "P", "d", "C")
         assert isinstance(review(app).session, Elsewhere)
+        await press(pilot, "escape")
+        assert "ctrl+q signs off; the item stays open in your other terminal" in shown(app)
         await pilot.press("ctrl+q")
         await pilot.pause(0.2)
     assert not server.released, "leaving leaves it where it is"
@@ -71,6 +73,7 @@ async def test_enter_takes_it_over_after_400_ms_and_the_token_is_another(folder:
         await press(pilot, "enter")
         await armed(pilot)
         assert "Tuesday" in shown(app)
+        assert "Taken over: the other terminal can't decide it any more." in shown(app)
         await decide(pilot, "r", "1")
     assert server.fates[old]["now"] == "taken_over"
     body = next(body for path, body in server.bodies if path.endswith("take-over"))
@@ -147,6 +150,7 @@ async def test_the_terminal_that_lost_it_says_so_once_and_keeps_the_note(folder:
         server.tell(NewsKind.LEASE_REVOKED, "1001")
         await within(pilot, WITHIN, "You took it over in another terminal; it is open there.")
         text = shown(app)
+        assert "✕ It is open in your other terminal." in text
         assert "Your note" in text
         assert "“seen”" in text
         await pilot.pause(READ)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from shared.problems import ProblemCode
 from shared.vocabulary import NewsKind
 from shared.wire.queue import NOTE_LIMIT
@@ -129,6 +131,15 @@ async def test_leaving_asks_once_and_any_other_key_takes_the_question_back(folde
     assert "2 notes were not sent and are gone (p-1, p-8f31c2)." in str(app.return_value)
 
 
+@pytest.mark.parametrize("keys", ["r", "P"])
+async def test_the_question_can_be_seen_over_a_list_too(folder: Path, keys: str) -> None:
+    app = application(FakeServer([POST]), folder)
+    async with running(app, NARROW) as pilot:
+        review(app).kept = [KeptNote("1", "p-1", "theirs")]
+        await press(pilot, keys, "ctrl+q", gap=0.2)
+        assert "1 note not sent: ctrl+q again drops it" in shown(app)
+
+
 async def test_a_question_that_was_not_sent_is_asked_about_too(folder: Path) -> None:
     app = application(FakeServer([POST]), folder)
     async with running(app) as pilot:
@@ -183,7 +194,7 @@ async def test_the_terminal_that_lost_it_says_that_the_note_went_on_where_it_did
             await press(pilot, "c", *"seen", "enter", gap=0.1)
             key = f"00000000-0000-4000-8000-{server.number:012x}"
             server.take_over({"claim_key": key.replace("8000", "8001"), "terminal": seat.name})
-            server.tell(NewsKind.LEASE_REVOKED, server.mine.item_id)
+            server.tell(NewsKind.LEASE_REVOKED, f"{1000 + server.number}")
             await pilot.pause(0.4)
             text = shown(app)
             assert "“seen”" in text

@@ -99,7 +99,8 @@ async def test_two_consoles_on_one_item_and_what_is_decided_in_one_is_seen_on_th
         await second.pause(READ)
         await press(second, "enter")
         assert await within(first, "You took it over in another terminal") < WITHIN
-        await within(second, "Resumed: this item was still yours.")
+        await within(first, "It is open in your other terminal.")
+        await within(second, "Taken over: the other terminal can't decide it any more.")
         await armed(second)
         await decide(second, "r", "1")
         await within(second, "✓ REJECT k-1")

@@ -45,7 +45,7 @@ async def test_rank_versions_hash_and_lease_are_there_at_a_roomy_size(
         text = " ".join(shown(app).split())
     for words in (
         "priority 607.7 = 60×10", "policy standard-1", "evidence ", "lease 2 of this item",
-        "arson-lexicon", "«cans and a", "counts as a", "┆ low",
+        "Sent here by", "left undecided by", "arson-lexicon", "«cans and a", "counts as a", "┆ low",
     ):  # fmt: skip
         assert words in text, words
 
@@ -93,6 +93,30 @@ async def test_no_key_counts_in_the_first_400_ms_of_an_item(folder: Path) -> Non
         await press(pilot, "r", "1", gap=0.06)
         assert review(app).hand.picker is None
     assert len(server.verdicts) == 1
+
+
+async def test_keys_that_came_too_soon_or_too_fast_are_said_in_the_status_row(
+    folder: Path,
+) -> None:
+    server = FakeServer([POST])
+    app = application(server, folder)
+    async with running(app, (80, 24)) as pilot:
+        screen, now = review(app), time.monotonic()
+        screen.hand = replace(screen.hand, armed_at=now + 60)
+        await press(pilot, "r")
+        assert "Too soon after the item came: press r again." in shown(app)
+        screen.hand = replace(screen.hand, armed_at=now)
+        await press(pilot, "r")
+        assert "Too soon" not in shown(app)
+        picker = screen.hand.picker
+        assert picker is not None
+        screen.hand = replace(screen.hand, picker=replace(picker, opened_at=now + 60))
+        await press(pilot, "1")
+        assert "Came too fast: press the digit again." in shown(app)
+        screen.hand = replace(screen.hand, picker=picker)
+        assert not server.verdicts
+        await press(pilot, "1", gap=0.2)
+        assert len(server.verdicts) == 1
 
 
 async def test_a_paste_into_the_terminal_decides_nothing(folder: Path) -> None:
@@ -194,7 +218,7 @@ async def test_an_empty_queue_says_who_holds_what_and_enter_claims(folder: Path)
         text = shown(app)
         assert "Nothing waiting for you in Posts." in text
         assert "2 in review by others; the next of these leases runs out in 1:12." in text
-        assert "3 wait that are not for you to decide." in text
+        assert "3 wait that are not offered to you: you left them lately, or may not" in text
         server.waiting.append(POST)
         await press(pilot, "enter")
         await pilot.pause(0.1)
@@ -213,7 +237,7 @@ async def test_an_empty_queue_claims_nothing_by_itself(folder: Path) -> None:
             review(app).tick()
         await pilot.pause(0.1)
         assert server.mine is None
-        assert "1 wait in Posts now." in shown(app)
+        assert "1 waits in Posts now." in shown(app)
 
 
 async def test_without_a_queue_the_first_screen_asks_for_one(folder: Path) -> None:

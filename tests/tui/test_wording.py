@@ -6,9 +6,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from tests.tui import samples
-from tests.tui.drive import application, decide, press, running, shown
+from tests.tui.drive import Clock, application, decide, press, review, running, shown
 from tests.tui.fake_server import FakeServer
 
 POST = samples.evidence()
@@ -82,3 +83,79 @@ async def test_an_empty_queue_is_called_by_its_title(folder: Path) -> None:
         text = shown(app)
     assert "Nothing waiting for you in Posts." in text
     assert "claim from Posts" in text
+
+
+async def test_without_an_item_leaving_gives_nothing_back(folder: Path) -> None:
+    app = application(FakeServer(), folder)
+    async with running(app) as pilot:
+        await press(pilot, "escape")
+        assert "ctrl+q signs off" in shown(app)
+        assert "gives the item back" not in shown(app)
+
+
+async def test_what_came_after_the_claim_is_not_under_a_title_that_denies_it(
+    folder: Path,
+) -> None:
+    server = FakeServer()
+    clock = Clock()
+    app = application(server, folder, clock)
+    async with running(app) as pilot:
+        assert "Nothing to claim" in shown(app)
+        server.waiting.append(POST)
+        clock.now += 11
+        review(app).tick()
+        await pilot.pause(0.3)
+        text = shown(app)
+    assert "Nothing to claim" not in text
+    assert "Something is waiting" in text
+    assert "1 waits in Posts now." in text
+
+
+async def test_what_waits_in_another_queue_is_said_above_an_empty_one(folder: Path) -> None:
+    app = application(FakeServer(), folder)
+    async with running(app) as pilot:
+        screen = review(app)
+        assert screen.me is not None
+        posts, cases = screen.me.queues
+        full = replace(cases, figures=replace(cases.figures, queue="cases", free=2))
+        screen.me = replace(screen.me, queues=(posts, full))
+        screen.repaint()
+        await pilot.pause(0.1)
+        assert "Something is waiting elsewhere" in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("not_for_me", "words"),
+    [
+        (1, "1 that you left lately is not offered to you for a while."),
+        (2, "2 wait that are not offered to you: you left them lately, or may not decide them."),
+    ],
+)
+async def test_what_was_left_from_here_is_not_called_somebody_elses(
+    folder: Path, not_for_me: int, words: str
+) -> None:
+    server = FakeServer([POST])
+    app = application(server, folder)
+    async with running(app) as pilot:
+        server.not_for_me = not_for_me
+        await decide(pilot, "s", "1")
+        await pilot.pause(0.2)
+        assert words in shown(app)
+
+
+async def test_a_category_without_a_score_does_not_bear_the_mark_of_a_harmless_one(
+    folder: Path,
+) -> None:
+    item = samples.evidence(scores={**samples.SCORES, "spam": None})
+    async with running(app := application(FakeServer([item]), folder)):
+        row = next(row for row in shown(app).splitlines() if "spam" in row)
+    assert "— no score" in row
+    assert "ALLOW" not in row
+
+
+async def test_an_item_without_a_model_names_none(folder: Path) -> None:
+    async with running(app := application(FakeServer([CASE]), folder)):
+        text = shown(app)
+    assert "Sent here by" in text
+    assert "model" not in text
+    assert "Decided by" not in text

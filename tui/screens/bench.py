@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from textual.screen import Screen
 
-from shared.wire.queue import Lease, Me, QueueFigures, QueueView
+from shared.wire.queue import Me, QueueFigures, QueueView
 from tui.desk import Desk
 from tui.messages import Happened
 from tui.state.advance import advance
@@ -30,11 +30,10 @@ from tui.state.session import (
     Session,
     Stale,
     Submitting,
-    Unshowable,
     disarmed,
-    held_item,
+    lease_of,
     lease_token,
-    shown_item,
+    shown_lease,
 )
 from tui.widgets.bars import Receipt
 
@@ -56,6 +55,8 @@ class Bench(Screen[None]):
         self.receipt: Receipt | ParkedAway | None = None
         self.figures: QueueFigures | None = None
         self.done = 0
+        self.left: list[tuple[str, float]] = []
+        """The queues in which an item was given back from here, and when."""
         self.kept: list[KeptNote] = []
         self.asked_about: list[KeptNote] = []
         """The unsent notes of which the person has just been told that leaving drops them."""
@@ -176,20 +177,6 @@ class Bench(Screen[None]):
         """Return what people call a queue; its name until that is known."""
         view = self.view(queue)
         return view.title if view is not None else queue
-
-
-def shown_lease(session: Session) -> tuple[str, str] | None:
-    """Return what identifies the item on the screen, if one is there."""
-    held = shown_item(session)
-    return None if held is None else (held.lease.lease_token, held.lease.evidence_hash)
-
-
-def lease_of(session: Session) -> Lease | None:
-    """Return the lease that this session could still give back."""
-    if isinstance(session, Unshowable):
-        return session.lease
-    held = held_item(session)
-    return held.lease if held is not None else None
 
 
 def key_clock() -> float:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from shared.wire.queue import QueueFigures, QueueView
 from tui.screens.bench import Bench
 from tui.state.countdown import clock_words
 from tui.state.held import Why
-from tui.state.session import (
-    Changed,
-    Claiming,
-    Elsewhere,
-    Idle,
-    Reviewing,
-    Stale,
-    Submitting,
-    Unshowable,
-)
+from tui.state.session import Claiming, Elsewhere, Idle, Submitting, Unshowable
 from tui.widgets.card import depth, old_figures
 from tui.widgets.paint import Content, cap, glue, words
+
+_LATELY = 600.0
+"""Seconds for which a queue keeps an item from who left it, if its policy says nothing else."""
 
 
 def idle_rows(bench: Bench) -> tuple[Content, list[Content]]:
@@ -42,24 +37,8 @@ def idle_rows(bench: Bench) -> tuple[Content, list[Content]]:
 def _resting(bench: Bench, session: Idle | Elsewhere) -> tuple[Content, list[Content]]:
     if isinstance(session, Elsewhere):
         return words("Open in another terminal"), _elsewhere(bench, session)
-    return words(_title(session.why)), _idle(bench, session)
-
-
-def idle_words(bench: Bench) -> str:
-    """Return what the status row says when nothing else has happened."""
-    if bench.me is None:
-        return "Not signed in yet."
-    if isinstance(bench.session, Idle):
-        return "No item is held."
-    if isinstance(bench.session, Elsewhere):
-        return "Your item is open in another terminal. Nothing runs here."
-    if isinstance(bench.session, (Stale, Changed)):
-        lost = isinstance(bench.session, Stale)
-        unsent = "This item is not yours any more." if lost else "The evidence changed."
-        return unsent if bench.session.pending is None else "Not recorded."
-    if isinstance(bench.session, Reviewing) and bench.session.held.resumed:
-        return "Resumed: this item was still yours. Nothing is sent until you pick a reason."
-    return "Ready. Nothing is sent until you pick a reason."
+    title = _empty_title(bench) if session.why is Why.EMPTY else _TITLES[session.why]
+    return words(title), _idle(bench, session)
 
 
 def _signing_in(bench: Bench) -> list[Content]:
@@ -75,7 +54,7 @@ def _signing_in(bench: Bench) -> list[Content]:
 def _elsewhere(bench: Bench, session: Elsewhere) -> list[Content]:
     lease = session.lease
     left = session.countdown.left(bench.desk.now())
-    time = f"{clock_words(left)} left" if left > 0 else f"its time ran out {clock_words(left)} ago"
+    time = f"{clock_words(left)} left" if left > 0 else f"its time ran out {clock_words(-left)} ago"
     other = lease.terminal or "no name"
     return [
         words(f"You hold {lease.content_id} in another terminal ({other}), {time}.", "bold"),
@@ -100,12 +79,30 @@ def _claiming(bench: Bench, session: Claiming) -> list[Content]:
     ]
 
 
-def _title(why: Why) -> str:
-    return {
-        Why.START: "Welcome", Why.EMPTY: "Nothing to claim", Why.PAUSED: "Pause",
-        Why.RELEASED: "Given back", Why.DISTRESS: "Given back", Why.REFUSED: "Refused",
-        Why.PARKED: "Parked",
-    }[why]  # fmt: skip
+_TITLES = {
+    Why.START: "Welcome", Why.PAUSED: "Pause", Why.RELEASED: "Given back",
+    Why.DISTRESS: "Given back", Why.REFUSED: "Refused", Why.PARKED: "Parked",
+}  # fmt: skip
+
+
+def _empty_title(bench: Bench) -> str:
+    """Return what is true now: something may have come since the claim found nothing."""
+    if bench.look_trouble is not None:
+        return "No item"
+    if bench.figures is not None and _for_me(bench.figures):
+        return "Something is waiting"
+    others = (view for view in _queues(bench) if view.queue != bench.queue_name)
+    if any(_for_me(view.figures) for view in others):
+        return "Something is waiting elsewhere"
+    return "Nothing to claim"
+
+
+def _queues(bench: Bench) -> tuple[QueueView, ...]:
+    return bench.me.queues if bench.me is not None else ()
+
+
+def _for_me(figures: QueueFigures) -> int:
+    return max(figures.free - figures.not_for_you, 0)
 
 
 def _idle(bench: Bench, session: Idle) -> list[Content]:
@@ -116,9 +113,7 @@ def _idle(bench: Bench, session: Idle) -> list[Content]:
     if bench.queue_name:
         rows += [words(""), _key("enter", f"claim from {bench.title_of(bench.queue_name)}")]
     rows += [_key("Q", "another queue" if bench.queue_name else "choose a queue")]
-    others = [
-        view for view in (bench.me.queues if bench.me else ()) if view.queue != bench.queue_name
-    ]
+    others = [view for view in _queues(bench) if view.queue != bench.queue_name]
     if others:
         rows += [
             words(""),
@@ -163,8 +158,8 @@ def _empty(bench: Bench) -> list[Content]:
     if figures is None:
         return [words("Nothing came back.", "bold")]
     title = bench.title_of(figures.queue)
-    if figures.free > figures.not_for_you:
-        rows = [words(f"{figures.free - figures.not_for_you} wait in {title} now.", "bold")]
+    if mine := _for_me(figures):
+        rows = [words(f"{mine} wait{'s' * (mine == 1)} in {title} now.", "bold")]
     else:
         rows = [words(f"Nothing waiting for you in {title}.", "bold")]
     if figures.held:
@@ -174,9 +169,23 @@ def _empty(bench: Bench) -> list[Content]:
             when = f"; the next of these leases runs out in {left}"
         rows.append(words(f"{figures.held} in review by others{when}.", "$muted"))
     if figures.not_for_you:
-        rows.append(words(f"{figures.not_for_you} wait that are not for you to decide.", "$muted"))
+        rows.append(words(_not_for_you(bench, figures), "$muted"))
     rows.append(words("The figures are read every 10 s; a lease begins only with a key.", "$muted"))
     return rows
+
+
+def _not_for_you(bench: Bench, figures: QueueFigures) -> str:
+    """Say why some are not on offer; the server counts them, and only this terminal knows some."""
+    number, now = figures.not_for_you, bench.desk.now()
+    left = sum(queue == figures.queue and now - at < _LATELY for queue, at in bench.left)
+    if left >= number:
+        is_are = "is" if number == 1 else "are"
+        return f"{number} that you left lately {is_are} not offered to you for a while."
+    if number == 1:
+        return "1 waits that is not offered to you: you left it lately, or may not decide it."
+    return (
+        f"{number} wait that are not offered to you: you left them lately, or may not decide them."
+    )
 
 
 def _key(key: str, title: str) -> Content:

@@ -12,6 +12,7 @@ from tui.keymap import REVIEW, lookup
 from tui.messages import LineDropped, LineSaved, Purpose
 from tui.screens.bench import key_clock
 from tui.screens.dialogs import Dialogs
+from tui.screens.status import back_words
 from tui.screens.switching import Overlay
 from tui.state.events import ChangeAsked, InputSeen
 from tui.state.hand import ARM_SECONDS, Send, press
@@ -89,6 +90,7 @@ class Keyboard(Dialogs):
         had_picker = self.hand.picker is not None
         if isinstance(self.session, Reviewing) and not disarmed(self.session) and not self.parting:
             self.hand, act = press(self.hand, key, at)
+            self.said = self.hand.missed
             if isinstance(act, Send):
                 self.start_verdict(act)
                 return
@@ -149,7 +151,7 @@ class Keyboard(Dialogs):
 
     def do_back(self) -> None:
         """Say how to leave; this key sits next to a verdict's and never does it."""
-        self.said = "ctrl+q signs off and gives the item back"
+        self.said = back_words(self.session)
 
     def do_sign_off(self) -> None:
         """Leave, after giving the item back."""

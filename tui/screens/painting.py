@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tui.difference import Difference, difference, told_difference
 from tui.keymap import REVIEW
-from tui.screens.idle import idle_rows, idle_words
+from tui.screens.idle import idle_rows
 from tui.screens.keyboard import Keyboard
+from tui.screens.status import leaving_words, resting_words
 from tui.screens.switching import Overlay
 from tui.state.parking import TYPED_STEPS
 from tui.state.session import (
@@ -75,7 +76,7 @@ class Painter(Keyboard):
         self.set_class(small, "-small")
         needed = f"This terminal is {width}×{self.app.size.height}; 80×24 is needed to decide."
         asked = len(self.asked_about)
-        self._line("small").show(words(_leaving_words(asked) if asked else needed))
+        self._line("small").show(words(leaving_words(asked) if asked else needed))
         held = shown_item(self.session)
         self.set_class(held is None, "-idle")
         if held is None:
@@ -101,7 +102,7 @@ class Painter(Keyboard):
         self._line("header").show(header(standing, width))
         self._line("lease").show(lease_bar(held, now, width))
         asked = len(self.asked_about)
-        leaving = words(f" {_leaving_words(asked)}", "bold $review") if asked else None
+        leaving = words(f" {leaving_words(asked)}", "bold $review") if asked else None
         self._line("status").show(fit(leaving or self._status(now, width), width))
         if held is None:
             verb = "Take over" if isinstance(self.session, Elsewhere) else "Claim"
@@ -129,13 +130,13 @@ class Painter(Keyboard):
             return words(f" {self.session.words}", "bold $review")
         if self.receipt is not None:
             return receipt_words(self.receipt, now, width)
-        return words(f" {idle_words(self)}", "$muted")
+        return words(f" {resting_words(self)}", "$muted")
 
     def _urgent(self) -> Content | None:
         """Return what nothing else may hide: that a verdict from here would not count."""
         if isinstance(self.session, (Stale, Changed)):
             later = " Finish your line first: it is kept." if self.line is not None else ""
-            return words(f" ✕ {idle_words(self)}{later}", "bold $reject")
+            return words(f" ✕ {resting_words(self)}{later}", "bold $reject")
         if isinstance(self.session, Reviewing) and disarmed(self.session):
             look = "it is being fetched …" if self.session.told else "d look"
             return words(f" ▲ Evidence changed · {look}", "bold $review")
@@ -172,10 +173,11 @@ class Painter(Keyboard):
 
     def _paint_picker(self, content_id: str) -> None:
         view = self.query_one(PickerView)
+        leaving = leaving_words(len(self.asked_about)) if self.asked_about else ""
         if self.form is not None and self.form.step not in TYPED_STEPS:
-            view.draw_form(self.form, content_id)
+            view.draw_form(self.form, content_id, leaving)
         else:
-            view.draw(self.hand.picker, content_id, self.seen())
+            view.draw(self.hand.picker, content_id, self.seen(), leaving or self.hand.missed)
 
     def _difference(self, changed: Changed) -> Difference:
         """Return what changed; comparing long texts takes a moment, so the last one is kept."""
@@ -188,10 +190,3 @@ class Painter(Keyboard):
         if self._compared is None or self._compared[0] != pair:
             self._compared = (pair, difference(old.evidence, fresh.evidence))
         return self._compared[1]
-
-
-def _leaving_words(notes: int) -> str:
-    """Return what is asked before a session ends that drops what was not sent."""
-    if notes == 1:
-        return "1 note not sent: ctrl+q again drops it"
-    return f"{notes} notes not sent: ctrl+q again drops them"

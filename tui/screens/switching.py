@@ -11,13 +11,12 @@ from shared.wire.queue import NOTE_LIMIT
 from tui.background import begin
 from tui.desk import Desk
 from tui.messages import Purpose
-from tui.screens.bench import lease_of
 from tui.screens.reading import Reader
 from tui.state.events import Noted
 from tui.state.held import Held
 from tui.state.notes import KeptNote, joined, without
 from tui.state.pending import Draft
-from tui.state.session import Claiming, Reviewing, frozen, held_item
+from tui.state.session import Claiming, Reviewing, frozen, held_item, lease_of
 from tui.widgets.note import NoteInput
 
 _STEPS = {"down": 1, "j": 1, "up": -1, "k": -1}

@@ -159,6 +159,7 @@ class Workbench(Bench):
 
     def start_release(self, lease: Lease, reason: ReleaseReason) -> None:
         """Give the item back."""
+        self.left.append((lease.queue, self.desk.now()))
         self.part(lease, partial(self.desk.release, lease, reason))
 
     def part(self, lease: Lease, deed: Callable[[], Awaitable[Event]]) -> None:

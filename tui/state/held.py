@@ -32,6 +32,8 @@ class Held:
     countdown: Countdown
     renewal: Renewal
     resumed: bool = False
+    taken_over: bool = False
+    """Whether it was brought here from another terminal of mine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,3 +153,17 @@ def lease_token(session: Session) -> str:
         return session.pending.request.lease_token
     held = shown_item(session)
     return held.lease.lease_token if held is not None else ""
+
+
+def shown_lease(session: Session) -> tuple[str, str] | None:
+    """Return what identifies the item on the screen, if one is there."""
+    held = shown_item(session)
+    return None if held is None else (held.lease.lease_token, held.lease.evidence_hash)
+
+
+def lease_of(session: Session) -> Lease | None:
+    """Return the lease that this session could still give back."""
+    if isinstance(session, Unshowable):
+        return session.lease
+    held = held_item(session)
+    return held.lease if held is not None else None

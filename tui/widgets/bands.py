@@ -48,10 +48,17 @@ def band_row(label: ShownLabel, flagged: bool, width: int) -> Content:
             words(" "),
             words(score_words(label.score).rjust(_SCORE), f"bold {role}" if loud else "$muted"),
             words(" "),
-            words(f"{GLYPHS[label.band]} {label.band}", f"bold {role}" if loud else role),
+            _verdict_of(label, f"bold {role}" if loud else role),
         ),
         width,
     )
+
+
+def _verdict_of(label: ShownLabel, style: str) -> Content:
+    """Return the band; a category that nothing was scored in was not found to be harmless."""
+    if label.score is None and label.band is Band.ALLOW:
+        return words("no score", "$muted")
+    return words(f"{GLYPHS[label.band]} {label.band}", style)
 
 
 def score_words(score: str | None) -> str:

@@ -141,14 +141,16 @@ def rank_words(lease: Lease) -> str:
     )
 
 
-def decided_by(held: Held, width: int) -> Rows:
-    """Name policy, model and the hash that a verdict is bound to."""
+def sent_by(held: Held, width: int) -> Rows:
+    """Name the policy and the model that sent it here, and the hash that a verdict is bound to."""
     evidence = held.evidence
-    yield rule("Decided by", width)
+    yield rule("Sent here by", width)
     policy = glue(words("policy ", "$muted"), words(evidence.policy_version, "bold"))
-    model = glue(words("model ", "$muted"), words(evidence.model_version or "none", "bold"))
-    both = glue(policy, words("  "), model)
-    for row in (both,) if both.cell_length <= width else (policy, model):
+    named = [policy]
+    if evidence.model_version:
+        named.append(glue(words("model ", "$muted"), words(evidence.model_version, "bold")))
+    both = glue(named[0], *(part for each in named[1:] for part in (words("  "), each)))
+    for row in (both,) if both.cell_length <= width else named:
         yield fit(row, width)
     yield fit(
         glue(
@@ -174,7 +176,7 @@ def lease_rows(held: Held, width: int) -> Rows:
     """Say which lease this is, and how near the item is to escalation."""
     lease = held.lease
     yield rule("Lease", width)
-    left = f"left undecided by {lease.left_by}; at {lease.abandon_threshold} it escalates"
+    left = f"left undecided by {lease.left_by} of {lease.abandon_threshold}"
     yield from _wrapped(f"lease {lease.lease_count} of this item · {left}", width)
     waited, sla = lease.waited_ms / 1000, lease.sla_ms / 1000
     over = waited > sla > 0
@@ -184,10 +186,10 @@ def lease_rows(held: Held, width: int) -> Rows:
         yield from _wrapped(f"here by: {lease.source}, round {lease.round}", width, "$muted")
 
 
-ALL = (labels, legend, explanation, rules, attachments, author, decided_by, lease_rows)
-COMPACT = (explanation, labels, rules, attachments, author, decided_by, lease_rows, legend)
+ALL = (labels, legend, explanation, rules, attachments, author, sent_by, lease_rows)
+COMPACT = (explanation, labels, rules, attachments, author, sent_by, lease_rows, legend)
 WHY = (labels, legend, explanation, rules, attachments)
-CONTEXT = (author, decided_by, lease_rows)
+CONTEXT = (author, sent_by, lease_rows)
 
 
 def short_hash(digest: str) -> str:
