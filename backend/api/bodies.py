@@ -11,7 +11,7 @@ from litestar.exceptions import InternalServerException
 
 from backend.api.diagnosis import diagnose, repeated_member, rows_of
 from backend.domain.decoding import refusal_of
-from backend.domain.refusals import Malformed, Refusal, TooLarge, UnsupportedMediaType
+from backend.domain.refusals import InvalidField, Malformed, Refusal, TooLarge, UnsupportedMediaType
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -49,7 +49,7 @@ class Body(Generic[T]):
         try:
             decoded = self._decoder.decode(data)
         except _UNREADABLE as fault:
-            raise diagnose(data, fault) from None
+            raise diagnose(data, fault, self.shape) from None
         repeated = repeated_member(data, self._names)
         if repeated is not None:
             raise repeated
@@ -113,8 +113,9 @@ def _members(data: bytes) -> list[msgspec.Raw] | list[bytes]:
     try:
         return _rows.decode(data)
     except _UNREADABLE as fault:
-        is_array = not isinstance(fault, msgspec.ValidationError)
-        rows = rows_of(data, most=MOST_ROWS, largest=SINGLE) if is_array else None
+        if isinstance(fault, msgspec.ValidationError):
+            raise InvalidField("an array of submissions, or NDJSON and its media type") from None
+        rows = rows_of(data, most=MOST_ROWS, largest=SINGLE)
         if rows is None:
             raise refusal_of(fault) from None
         return rows

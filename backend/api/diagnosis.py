@@ -10,6 +10,8 @@ import json
 from collections import Counter
 from typing import Any
 
+import msgspec
+
 from backend.domain.decoding import refusal_of
 from backend.domain.refusals import DuplicateKey, InvalidField, Refusal, TooLarge
 from backend.domain.scores import is_name
@@ -26,12 +28,12 @@ class _NoNumber:
     """NaN or an infinity."""
 
 
-def diagnose(data: bytes, fault: Exception) -> Refusal:
-    """Return the refusal for a body whose decoding raised `fault`.
+def diagnose(data: bytes, fault: Exception, shape: type[msgspec.Struct] | None = None) -> Refusal:
+    """Return the refusal for a body, a `shape`, whose decoding raised `fault`.
 
     InvalidField naming the field if the fault lies in one value, else what `refusal_of` says.
     """
-    told = refusal_of(fault)
+    told = refusal_of(fault, shape)
     if isinstance(told, InvalidField):
         return told
     members = _read_leniently(data)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 import msgspec
+from msgspec import inspect, structs
 
 from backend.domain.refusals import InvalidField, Malformed, Refusal
 from backend.domain.scores import is_name
@@ -25,14 +26,14 @@ _SAID = {
 }
 
 
-def refusal_of(fault: Exception) -> Refusal:
-    """Return the refusal for `fault`, raised by msgspec while it decoded a body.
+def refusal_of(fault: Exception, shape: type[msgspec.Struct] | None = None) -> Refusal:
+    """Return the refusal for `fault`, raised by msgspec while it decoded a body (a `shape`).
 
     A ValidationError names its field (`fields`, `labels`, `[3].text` in a batch); everything else,
     including nesting without end, is Malformed.
     """
     if isinstance(fault, msgspec.ValidationError):
-        return _invalid(str(fault))
+        return _invalid(str(fault), shape)
     if isinstance(fault, RecursionError):
         return Malformed("it nests too deeply")
     if isinstance(fault, UnicodeDecodeError) or "UTF-8" in str(fault):
@@ -40,12 +41,18 @@ def refusal_of(fault: Exception) -> Refusal:
     return Malformed("it can't be read to its end as one JSON value")
 
 
-def _invalid(message: str) -> InvalidField:
+def _invalid(message: str, shape: type[msgspec.Struct] | None) -> InvalidField:
     place = _PLACE.search(message)
     path = place["path"].removeprefix(".") if place else ""
     missing = _MISSING.match(message)
     if missing:
-        return InvalidField("this field is required", field=_below(path, missing["name"]))
+        name = _below(path, missing["name"])
+        taken = _taken(shape, name)
+        required = "this field is required"
+        return InvalidField(f"{required}: {taken}" if taken else required, field=name)
+    taken = _taken(shape, path)
+    if taken:
+        return InvalidField(taken, field=path)
     expected = _EXPECTED.match(message)
     if expected:
         return InvalidField(f"{expected[0].lower().replace('`', '')}", field=path)
@@ -53,6 +60,28 @@ def _invalid(message: str) -> InvalidField:
         if message.startswith(said):
             return InvalidField(meant, field=_below(path, _unknown_name(message)))
     return InvalidField("not acceptable here", field=path)
+
+
+def _taken(shape: type[msgspec.Struct] | None, name: str) -> str:
+    """Return what a field takes, in words, if that is one of a few words or has a form of its own.
+
+    Only fields of the body itself: what lies deeper is named by its place.
+    """
+    fields = () if shape is None else structs.fields(shape)
+    return next((_described(field.type) for field in fields if field.encode_name == name), "")
+
+
+def _described(wanted: object) -> str:
+    found = [inspect.type_info(wanted)]
+    while found:
+        each = found.pop(0)
+        if isinstance(each, inspect.UnionType):
+            found.extend(each.types)
+        elif isinstance(each, inspect.EnumType):
+            return f"one of {', '.join(member.value for member in each.cls)}"
+        elif isinstance(each, inspect.Metadata) and each.extra_json_schema is not None:
+            return str(each.extra_json_schema.get("description", ""))
+    return ""
 
 
 def _unknown_name(message: str) -> str:

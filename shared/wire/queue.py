@@ -10,10 +10,17 @@ import msgspec
 from shared.reasons import Reason
 from shared.vocabulary import ItemSource, Outcome, ReleaseReason, Role, Verdict
 
+# A description is what a refusal says of the form.
 Uuid = Annotated[
-    str, msgspec.Meta(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
+    str,
+    msgspec.Meta(
+        pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z",
+        description="a UUID in lower-case hex",
+    ),
 ]
-Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+Sha256 = Annotated[
+    str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z", description="a SHA-256 in lower-case hex")
+]
 Terminal = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}\Z")]
 """The name by which one of a person's terminals is told from another."""
 NOTE_LIMIT = 4000

@@ -115,7 +115,8 @@ async def test_a_row_that_is_no_json_fails_alone_in_an_array_too(api: Api) -> No
 
 
 async def test_a_batch_that_is_no_array_is_refused_whole(api: Api) -> None:
-    problem(await api.post("/v1/content:batch", b'{"rows":[]}'), 422, "invalid_field")
+    told = problem(await api.post("/v1/content:batch", b'{"rows":[]}'), 422, "invalid_field")
+    assert told["detail"].startswith("an array of submissions")
     for broken in (b"", b"[", b"[1,", b"[1}", b"[1] x", b"\xff"):
         problem(await api.post("/v1/content:batch", broken), 400, "malformed")
     empty = await api.post("/v1/content:batch", b"[]")

@@ -102,6 +102,15 @@ async def test_a_body_of_another_kind_is_a_problem(api: Api) -> None:
     problem(squeezed, 415, "unsupported_media_type")
 
 
+async def test_a_field_that_is_wrong_or_missing_says_what_it_takes(api: Api) -> None:
+    claim = await api.post("/v1/queues/posts/claim", b'{"claim_key":"x"}', role=Role.REVIEWER)
+    told = problem(claim, 422, "invalid_field", "claim_key")
+    assert told["detail"] == "a UUID in lower-case hex"
+    back = await api.post("/v1/items/1/take-back", b'{"lease_epoch":1}', role=Role.LEAD)
+    told = problem(back, 422, "invalid_field", "reason")
+    assert told["detail"].endswith("one of holder_away, conflict, reassign, mistake")
+
+
 @pytest.mark.parametrize(
     ("path", "limit", "role"),
     [

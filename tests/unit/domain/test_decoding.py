@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from backend.domain.decoding import refusal_of
 from backend.domain.refusals import InvalidField, Malformed, Refusal
 from shared.wire.content import Submission
-from shared.wire.queue import VerdictRequest
+from shared.wire.item import TakeBackRequest
+from shared.wire.queue import ClaimRequest, VerdictRequest
 
 submission = msgspec.json.Decoder(Submission)
 batch = msgspec.json.Decoder(list[Submission])
@@ -135,3 +136,35 @@ def test_no_refusal_repeats_what_was_sent(key: str, value: object) -> None:
         raise AssertionError("a list is no content id")
     assert canary not in told
     assert told.isprintable()
+
+
+UUID = "0" * 8 + "-0000-0000-0000-" + "0" * 12
+REASONS = "one of holder_away, conflict, reassign, mistake"
+
+
+@pytest.mark.parametrize(
+    ("shape", "sent", "field", "told"),
+    [
+        (TakeBackRequest, {"lease_epoch": 1}, "reason", f"this field is required: {REASONS}"),
+        (TakeBackRequest, {"lease_epoch": 1, "reason": "canary"}, "reason", REASONS),
+        (TakeBackRequest, {"lease_epoch": 1, "reason": 7}, "reason", REASONS),
+        (TakeBackRequest, {"reason": "mistake"}, "lease_epoch", "this field is required"),
+        (ClaimRequest, {"claim_key": "canary"}, "claim_key", "a UUID in lower-case hex"),
+        (ClaimRequest, {"claim_key": 7}, "claim_key", "a UUID in lower-case hex"),
+        (ClaimRequest, {}, "claim_key", "this field is required: a UUID in lower-case hex"),
+        (
+            ClaimRequest,
+            {"claim_key": UUID, "terminal": 7},
+            "terminal",
+            "expected str | null, got int",
+        ),
+        (ClaimRequest, {"claim_key": UUID, "mode": 7}, "mode", "a field that is not known here"),
+    ],
+)
+def test_a_field_of_a_few_words_or_a_form_says_what_it_takes(
+    shape: type[msgspec.Struct], sent: dict[str, object], field: str, told: str
+) -> None:
+    with pytest.raises(msgspec.ValidationError) as caught:
+        msgspec.json.decode(json.dumps(sent), type=shape)
+    found = refusal_of(caught.value, shape)
+    assert (found.field, found.detail) == (field, told)
