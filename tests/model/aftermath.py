@@ -37,7 +37,30 @@ async def final(crowd: Crowd) -> list[Op]:
     )
     over: float = await crowd.desk.value(NOW)
     revised = await _unheard_revisions(crowd)
-    return [*crowd.history, *unheard, *revised, *(_end(row, over) for row in items)]
+    withdrawn = await _unheard_withdrawals(crowd)
+    ends = [_end(row, over) for row in items]
+    return [*crowd.history, *unheard, *revised, *withdrawn, *ends]
+
+
+async def _unheard_withdrawals(crowd: Crowd) -> list[Op]:
+    """Return the withdrawals whose answers nobody got, or that met another round than was meant."""
+    told = {op.item for op in crowd.history if (op.kind, op.outcome) == ("withdraw", "ok")}
+    rows = await crowd.desk.admin.fetch(
+        "SELECT id, extract(epoch FROM resolved_at)::float8 AS began FROM item"
+        " WHERE resolution = 'withdrawn'"
+    )
+    return [
+        Op(
+            kind="withdraw",
+            person=0,
+            item=row["id"],
+            token="",
+            invoked=row["began"],
+            outcome="unknown",
+        )
+        for row in rows
+        if row["id"] not in told
+    ]
 
 
 async def _unheard_revisions(crowd: Crowd) -> list[Op]:

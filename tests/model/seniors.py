@@ -82,7 +82,7 @@ class Senior(Client):
         work = partial(withdraw_content, self.crowd.desk.db, self.who, seen["content_id"])
         answer = await self.call(self.op("withdraw", seen["id"]), work)
         if answer is not None and answer.item_id != str(seen["id"]):
-            self.crowd.history.pop()  # another round was the open one
+            self.crowd.history.pop()  # another round was the open one: of that the tables tell
 
     async def revise(self) -> None:
         seen, desk = await self._any(), self.crowd.desk
