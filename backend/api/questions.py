@@ -8,7 +8,8 @@ from litestar.params import FromPath
 
 from backend.api.access import needs
 from backend.api.desk import Desk
-from backend.services.park import questions
+from backend.api.items_list import After
+from backend.services.questions import questions
 from backend.services.steady import steadily
 from shared.vocabulary import Role
 from shared.wire.item import Questions
@@ -24,6 +25,11 @@ class QuestionController(Controller):
         opt=needs(Role.PRODUCER, Role.LEAD, Role.AUDITOR),
         summary="What reviewers asked about a content",
     )
-    async def questions(self, content_id: FromPath[str], desk: NamedDependency[Desk]) -> Questions:
-        """Return the questions of a content, newest first, at most 100."""
-        return await steadily(lambda: questions(desk.db, desk.who, content_id))
+    async def questions(
+        self, content_id: FromPath[str], desk: NamedDependency[Desk], after: After = None
+    ) -> Questions:
+        """Return the questions of a content, newest first, a hundred a page.
+
+        For who submitted it, and for producers, leads and auditors of its queue.
+        """
+        return await steadily(lambda: questions(desk.db, desk.who, content_id, after))

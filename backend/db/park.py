@@ -30,12 +30,6 @@ class AskedRow(msgspec.Struct, frozen=True, kw_only=True):
     question_pk: int
 
 
-class ContentRow(msgspec.Struct, frozen=True, kw_only=True):
-    """The key of one content."""
-
-    content_pk: int
-
-
 class QuestionRow(msgspec.Struct, frozen=True, kw_only=True):
     """One question; `open`: its item is still set aside for it."""
 
@@ -108,17 +102,13 @@ async def wake_due(conn: Any, *, limit: int) -> list[PlacedRow]:
     return await many(statement("park", "wake_due"), PlacedRow, conn, limit=limit)
 
 
-async def content_asked_about(conn: Any, *, tenant_id: int, content_id: str) -> ContentRow | None:
-    """Find a content; None if the tenant has none of this name."""
-    return await maybe(
-        statement("park", "content_asked_about"),
-        ContentRow,
+async def questions_of(conn: Any, *, content_pk: int, before: int, limit: int) -> list[QuestionRow]:
+    """Read what was asked about a content, newest first, from before this question on."""
+    return await many(
+        statement("park", "questions_of"),
+        QuestionRow,
         conn,
-        tenant_id=tenant_id,
-        content_id=content_id,
+        content_id=content_pk,
+        before=before,
+        limit=limit,
     )
-
-
-async def questions_of(conn: Any, *, content_pk: int) -> list[QuestionRow]:
-    """Read what was asked about a content, newest first, at most 100."""
-    return await many(statement("park", "questions_of"), QuestionRow, conn, content_id=content_pk)

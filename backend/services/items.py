@@ -52,7 +52,7 @@ async def item_page(  # noqa: PLR0913, PLR0917 - who asks for which page of what
         raise Forbidden("you do not lead this queue, if there is one of this name")
     name = f"{wanted}:{queue}"
     size = _size(limit)
-    begin = _begin(after, name)
+    begin = begin_at(after, name)
     async with db.transaction(readonly=True) as conn:
         if queue not in {known.name for known in await read_queues(conn, who.tenant_id)}:
             raise NotFound("there is no such queue", field="queue")
@@ -75,7 +75,7 @@ async def lease_page(
     item_pk = item_key(item_id)
     size = _size(limit)
     name = f"leases:{item_pk}"
-    begin = _begin(after, name)
+    begin = begin_at(after, name)
     async with db.transaction(readonly=True) as conn:
         queue = await find_item(conn, tenant_id=who.tenant_id, item_id=item_pk)
         if queue is None:
@@ -96,7 +96,8 @@ def _size(limit: int) -> int:
     return limit
 
 
-def _begin(after: str | None, name: str) -> Place:
+def begin_at(after: str | None, name: str) -> Place:
+    """Return where a page of the list `name` begins. Raises InvalidField for a foreign cursor."""
     if after is None:
         return Place(list=name, id=0)
     try:

@@ -1,4 +1,4 @@
-"""Set an item aside until a date or new evidence, ask its producer, and show what was asked.
+"""Set an item aside until a date or new evidence, and ask its producer.
 
 It comes back by itself: a claim in its queue wakes it, the redriver does, and so does new evidence.
 """
@@ -14,11 +14,8 @@ from backend.db.event import insert_events
 from backend.db.lease import own_end
 from backend.db.park import (
     ParkableRow,
-    QuestionRow,
-    content_asked_about,
     lock_for_park,
     park_item,
-    questions_of,
     tell_producer,
 )
 from backend.domain.identity import Identity
@@ -26,13 +23,17 @@ from backend.domain.ledger import Fact, chain
 from backend.domain.model import utc_text
 from backend.domain.outcome import Asked, effect_of
 from backend.domain.policy import Policy, Queue
-from backend.domain.refusals import InvalidField, NotFound
+from backend.domain.refusals import InvalidField
 from backend.services.claim import queue_of_item
 from backend.services.lease import item_key, stale
 from backend.services.news import Tell, depth, nobody
-from shared.ids import is_content_id
-from shared.vocabulary import EventType, LeaseHappening, ParkReason
-from shared.wire.item import Parked, ParkRequest, Question, Questions
+from shared.vocabulary import EventType, LeaseHappening
+from shared.wire.item import Parked, ParkRequest
+
+_SHORTEST = timedelta(minutes=1)
+_MOST = 20
+"""How often one round is parked: who may park for ever keeps an item from everybody else."""
+_NO_MORE = "it was set aside for as long as it may be: decide, release or escalate it"
 
 
 async def park(
@@ -148,29 +149,3 @@ async def _note(conn: Connection, who: Identity, held: ParkableRow, question: As
     (event,) = chain(held.content_id, question.seq, held.chain_head, [fact], tenant=who.tenant)
     await insert_events(conn, [(held.content_pk, event)])
     await advance_trail(conn, content_pk=held.content_pk, seq=event.seq, chain_head=event.hash)
-
-
-async def questions(db: Database, who: Identity, content_id: str) -> Questions:
-    """Return what was asked about a content of the asker's tenant. Raises NotFound."""
-    content = None
-    async with db.connection() as conn:
-        if is_content_id(content_id):
-            content = await content_asked_about(
-                conn, tenant_id=who.tenant_id, content_id=content_id
-            )
-        if content is None:
-            raise NotFound("no content of this id was submitted", field="content_id")
-        rows = await questions_of(conn, content_pk=content.content_pk)
-    return Questions(questions=tuple(map(_question, rows)))
-
-
-def _question(row: QuestionRow) -> Question:
-    return Question(
-        question_id=str(row.question_pk),
-        item_id=str(row.item_pk),
-        reason=ParkReason(row.reason),
-        text=row.text,
-        asked_at=row.asked_at,
-        wake_at=row.wake_at,
-        open=row.open,
-    )

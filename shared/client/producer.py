@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from shared.client.calls import Calls, decoded, part
+from shared.client.calls import Calls, asking, decoded, part
 from shared.wire.content import BatchReceipt, Case, DecisionView, Receipt, Submission
 from shared.wire.evidence import BlobReceipt, EvidenceRevision, Revised
 from shared.wire.item import Questions, Withdrawn
@@ -48,6 +48,7 @@ class ProducerCalls(Calls):
         """Take a content back: nobody needs to look at it any more."""
         return await self._post(f"/v1/content/{part(content_id)}/withdraw", {}, Withdrawn)
 
-    async def questions(self, content_id: str) -> Questions:
-        """Return what reviewers asked when they parked the content, newest first."""
-        return await self._get(f"/v1/content/{part(content_id)}/questions", Questions)
+    async def questions(self, content_id: str, after: str | None = None) -> Questions:
+        """Return what reviewers asked when they parked the content, newest first, page by page."""
+        path = f"/v1/content/{part(content_id)}/questions"
+        return await self._get(asking(path, after=after), Questions)

@@ -21,6 +21,8 @@ QUESTION_LIMIT = 2000
 """The longest question to a producer, in characters."""
 BULK_LIMIT = 500
 """How many items one bulk request may name."""
+QUESTIONS_LIMIT = 100
+"""The longest page of questions."""
 PAGE_LIMIT = 200
 """The longest page of a list."""
 
@@ -65,9 +67,13 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Questions(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer to `GET /v1/content/{content_id}/questions`, newest first, at most 100."""
+    """Answer to `GET /v1/content/{content_id}/questions`, newest first, at most 100.
+
+    `after` is for the next request, None: the end.
+    """
 
     questions: tuple[Question, ...]
+    after: str | None = None
 
 
 class TakeBackRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -43,14 +43,10 @@ logged AS (
   INSERT INTO lease_log (item_id, lease_epoch, happening) SELECT id, lease_epoch, 'wake' FROM woken)
 SELECT id AS item_pk, tenant_id, queue::text AS queue FROM woken;
 
--- name: content_asked_about(tenant_id, content_id)^
--- Find a content by the name that its producer gave it.
-SELECT id AS content_pk FROM content WHERE tenant_id = :tenant_id AND content_id = :content_id;
-
--- name: questions_of(content_id)
--- Read what was asked about a content, newest first; open is what its item is still set aside for.
+-- name: questions_of(content_id, before, limit)
+-- Read what was asked about a content before this question, newest first; open is what its item is still set aside for.
 SELECT q.id AS question_pk, q.item_id AS item_pk, q.reason, q.text, q.asked_at, q.wake_at,
   i.state = 'parked' AND NOT EXISTS (SELECT FROM question l WHERE l.item_id = q.item_id AND l.id > q.id) AS open
 FROM question q JOIN item i ON i.id = q.item_id
-WHERE q.content_id = :content_id
-ORDER BY q.id DESC LIMIT 100;
+WHERE q.content_id = :content_id AND q.id < :before
+ORDER BY q.id DESC LIMIT :limit;

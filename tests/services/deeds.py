@@ -7,15 +7,16 @@ from typing import Any
 
 from msgspec import structs
 
-from backend.domain.identity import Identity
+from backend.domain.identity import Grant, Identity
 from backend.services.lease import release
 from backend.services.news import News
 from backend.services.park import park
 from backend.services.policies import activate, shipped_policy
+from backend.services.questions import questions
 from backend.services.take_back import take_back
 from backend.services.take_over import take_over
 from shared.vocabulary import NewsKind, ParkReason, ReleaseReason, Role, TakeBackReason
-from shared.wire.item import Parked, ParkRequest, TakeBackRequest, TakenBack
+from shared.wire.item import Parked, ParkRequest, Questions, TakeBackRequest, TakenBack
 from shared.wire.queue import Lease, ReleaseRequest, TakeOverRequest
 from tests.support.desk import Desk, new_key
 
@@ -57,6 +58,12 @@ async def set_aside(desk: Desk, who: Identity, lease: Lease, **said: Any) -> Par
     tell = said.pop("tell", Told())
     request = ParkRequest(lease_token=lease.lease_token, reason=reason, **said)
     return await park(desk.db, desk.policy, who, lease.item_id, request, tell=tell)
+
+
+async def asked_about(desk: Desk, who: Identity, content_id: str) -> Questions:
+    """Return what was asked about a content, as `who` would read it if he audited everything."""
+    auditing = structs.replace(who, grants=(Grant(role=Role.AUDITOR, queue=None),))
+    return await questions(desk.db, auditing, content_id)
 
 
 async def go_on_at(

@@ -12,12 +12,12 @@ from backend.domain.identity import Identity
 from backend.domain.refusals import Forbidden, InvalidField, NotFound, StaleLease
 from backend.services.claim import claim, my_lease
 from backend.services.lease import renew
-from backend.services.park import park, questions
+from backend.services.park import park
 from backend.services.redrive import redrive
 from shared.vocabulary import ParkReason
 from shared.wire.item import ParkRequest
 from shared.wire.queue import RenewRequest
-from tests.services.deeds import LAPSED, Told, history, set_aside
+from tests.services.deeds import LAPSED, Told, asked_about, history, set_aside
 from tests.support.desk import QUEUE, Desk, new_key
 from tests.support.trail import assert_every_chain_is_whole
 
@@ -126,7 +126,7 @@ async def test_the_producer_is_asked_and_the_trail_says_so_without_a_word_of_it(
     ana = await desk.person("ana")
     item = await desk.item()
     parked = await set_aside(desk, ana, await desk.lease(ana), question="whose bus?")
-    (asked,) = (await questions(desk.db, ana, "c-1")).questions
+    (asked,) = (await asked_about(desk, ana, "c-1")).questions
     assert (asked.text, asked.reason, asked.open) == ("whose bus?", ParkReason.AWAIT_PRODUCER, True)
     assert (asked.item_id, asked.wake_at) == (str(item), parked.wake_at)
     out = await desk.admin.fetchrow("SELECT * FROM outbox")
@@ -147,7 +147,7 @@ async def test_who_parks_without_a_question_leaves_one_without_words(desk: Desk)
     ana = await desk.person("ana")
     await desk.item()
     await set_aside(desk, ana, await desk.lease(ana), reason=ParkReason.AWAIT_DATE)
-    (asked,) = (await questions(desk.db, ana, "c-1")).questions
+    (asked,) = (await asked_about(desk, ana, "c-1")).questions
     assert (asked.text, asked.reason) == (None, ParkReason.AWAIT_DATE)
 
 
@@ -163,11 +163,11 @@ async def test_only_the_newest_question_is_open_and_none_once_the_item_is_back(
         if text == "first":
             await desk.pass_time(HOUR)
             await redrive(desk.db)
-    told = (await questions(desk.db, ana, "c-1")).questions
+    told = (await asked_about(desk, ana, "c-1")).questions
     assert [(each.text, each.open) for each in told] == [("second", True), ("first", False)]
     await desk.pass_time(HOUR)
     await redrive(desk.db)
-    assert not any(each.open for each in (await questions(desk.db, ana, "c-1")).questions)
+    assert not any(each.open for each in (await asked_about(desk, ana, "c-1")).questions)
 
 
 @pytest.mark.parametrize("content_id", ["c-2", "", "\x00", "x" * 65])
@@ -176,9 +176,9 @@ async def test_there_are_no_questions_about_what_was_never_submitted(
 ) -> None:
     ana = await desk.person("ana")
     await desk.item()
-    assert (await questions(desk.db, ana, "c-1")).questions == ()
+    assert (await asked_about(desk, ana, "c-1")).questions == ()
     with pytest.raises(NotFound):
-        await questions(desk.db, ana, content_id)
+        await asked_about(desk, ana, content_id)
 
 
 async def test_the_same_again_is_answered_alike_and_done_once(desk: Desk) -> None:

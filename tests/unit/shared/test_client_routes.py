@@ -85,6 +85,10 @@ ROUTES: list[tuple[str, Call, str, bytes]] = [
         "GET /v1/content/c1/questions", msgspec.json.encode(Questions(questions=())),
     ),
     (
+        "more questions", lambda c: c.questions("c1", "x="),
+        "GET /v1/content/c1/questions?after=x%3D", msgspec.json.encode(Questions(questions=())),
+    ),
+    (
         "revise", lambda c: c.revise("c1", EvidenceRevision(text="new")),
         "PUT /v1/content/c1/evidence",
         b'{"content_id":"c1","state":"in_review","revision":2,"changed":true}',
