@@ -55,7 +55,7 @@ async def test_a_refused_verdict_shows_what_changed_and_is_never_sent_by_itself(
         assert len(sent(server)) == 1
     for words in (
         "Not recorded: the evidence changed", "REJECT violence_threat",
-        "violence: 0.81 REVIEW → 0.97 BLOCK  ⚑ crossed", "hate: 0.64 REVIEW → 0.65 REVIEW",
+        "violence: 0.81 REVIEW → 0.97 BLOCK  ⚑ crossed", "1 other score moved within its band",
         "[−Friday night−] [+Sunday morning+]", "kept, and goes with your next verdict",
         "send REJECT on the evidence as it is now", "They moved in on Tuesday",
     ):  # fmt: skip

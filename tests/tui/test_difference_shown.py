@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.tui import samples
 from tests.tui.drive import application, decide, press, running, shown
 from tests.tui.fake_server import FakeServer
 from tests.tui.test_changed import READ, refusing
+from tui.difference import difference
+from tui.widgets.moved import difference_rows
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
@@ -53,3 +56,28 @@ async def test_a_difference_can_not_speak_to_the_terminal(folder: Path) -> None:
     assert "‹ESC›" in text
     assert "[@click=app.sign_off]" in text
     assert "author id" in text
+
+
+def test_text_comes_first_and_scores_that_stayed_in_their_band_are_only_counted() -> None:
+    one, other = "a" * 64, "b" * 64
+    old = replace(samples.evidence("cans and a lighter", fields={"n": 1}), attachments=(one,))
+    new = replace(
+        samples.evidence(
+            "cans and no lighter", fields={"n": 2},
+            scores={**samples.SCORES, "violence": "0.97", "hate": "0.65", "spam": "0.02"},
+        ),
+        attachments=(other,), rules=(samples.hit("cans", "cans"),), model_version="guard-8",
+    )  # fmt: skip
+    rows = [row.plain.strip() for row in difference_rows(difference(old, new), 80)]
+    starts = ["Text", "cans and", "n:", "Attachment", "Attachment", "Rules", "Another", "Score "]
+    assert len(rows) == len(starts) + 1, rows
+    for row, start in zip(rows, starts, strict=False):
+        assert row.startswith(start), rows
+    assert rows[-1].endswith("2 other scores moved within their band")
+
+
+def test_a_score_that_came_or_went_is_not_called_allowed_before() -> None:
+    old = samples.evidence(scores={**samples.SCORES, "spam": None})
+    new = samples.evidence(scores={**samples.SCORES, "spam": "0.97"})
+    rows = [row.plain for row in difference_rows(difference(old, new), 80)]
+    assert "spam: no score → 0.97 BLOCK  ⚑ crossed" in rows[0]

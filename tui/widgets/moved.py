@@ -147,28 +147,38 @@ def _changed_keys(changed: Changed) -> Iterator[Content]:
 
 
 def difference_rows(diff: Difference, width: int) -> Iterator[Content]:
-    """Yield what is another now, the scores first."""
-    for label in diff.labels:
-        yield fact("Score", _label(label))
-    if diff.rules is not None:
-        yield fact("Rules", words(f"{diff.rules[0]} → {diff.rules[1]} fired"))
-    for name in diff.other:
-        yield fact("Another", words(name))
+    """Yield what is another now: what is judged before what judged it, and little moves last."""
+    yield from _text_rows(diff, width)
     for digest in diff.attachments_added:
         yield fact("Attachment", words(f"+ {short_hash(digest)}", _ADDED))
     for digest in diff.attachments_removed:
         yield fact("Attachment", words(f"− {short_hash(digest)}", _REMOVED))
-    yield from _text_rows(diff, width)
+    if diff.rules is not None:
+        yield fact("Rules", words(f"{diff.rules[0]} → {diff.rules[1]} fired"))
+    for name in diff.other:
+        yield fact("Another", words(name))
+    yield from _score_rows(diff.labels)
+
+
+def _score_rows(labels: tuple[LabelChange, ...]) -> Iterator[Content]:
+    """Yield the scores that crossed into another band, and how many others moved."""
+    crossed = [label for label in labels if label.crossed]
+    for label in crossed:
+        yield fact("Score", _label(label))
+    if rest := len(labels) - len(crossed):
+        other = "other " if crossed else ""
+        band = "its band" if rest == 1 else "their band"
+        yield fact("Scores", words(f"{rest} {other}score{'s' * (rest > 1)} moved within {band}"))
 
 
 def _text_rows(diff: Difference, width: int) -> Iterator[Content]:
-    for change in diff.facts:
-        yield from _wrapped([(f"{change.name}: ", "$muted"), *_fact_pieces(change)], width)
     if diff.places:
         count = len(diff.places)
         yield fact("Text", words(f"{count} place{'s' * (count > 1)}", "bold"))
     for place in diff.places:
         yield from _wrapped(_place_pieces(place), width)
+    for change in diff.facts:
+        yield from _wrapped([(f"{change.name}: ", "$muted"), *_fact_pieces(change)], width)
 
 
 def _label(label: LabelChange) -> Content:
@@ -182,7 +192,9 @@ def _label(label: LabelChange) -> Content:
 
 
 def _side(score: str | None, band: object) -> str:
-    return "none" if band is None else f"{score_words(score)} {band}"
+    if band is None:
+        return "none"
+    return "no score" if score is None else f"{score_words(score)} {band}"
 
 
 def _fact_pieces(change: FactChange) -> list[tuple[str, Style]]:
