@@ -101,6 +101,13 @@ class Served:
         """The process id of its PostgreSQL."""
         return int((self.data / "pg" / "postmaster.pid").read_text().split("\n", 1)[0])
 
+    def has_another(self, postmaster: int) -> bool:
+        """Tell whether a PostgreSQL other than this one runs by now; its file comes and goes."""
+        try:
+            return self.postmaster() != postmaster
+        except (FileNotFoundError, ValueError):
+            return False
+
     def admin_url(self) -> str:
         """The address of its database as administrator."""
         return f"postgresql://postgres@/fencepost?host={self.data / 'run'}&port=5432"
