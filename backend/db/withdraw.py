@@ -17,6 +17,12 @@ class WithdrawnRow(msgspec.Struct, frozen=True, kw_only=True):
     item_pk: int
 
 
+class InLineRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A content whose newest decision is about to take effect."""
+
+    content_pk: int
+
+
 async def withdraw_items(
     conn: Any, *, tenant_id: int, item_ids: Sequence[int], by: int, now: datetime
 ) -> list[int]:
@@ -36,3 +42,11 @@ async def withdraw_items(
 async def leave_intake(conn: Any, *, content_pk: int) -> None:
     """Wait no more for the score of a content."""
     await run(statement("withdraw", "leave_intake"), conn, content_id=content_pk)
+
+
+async def find_in_line(conn: Any, *, content_ids: Sequence[int]) -> set[int]:
+    """Return those of these locked contents whose newest decision has not taken effect yet."""
+    rows = await many(
+        statement("withdraw", "find_in_line"), InLineRow, conn, content_ids=list(content_ids)
+    )
+    return {row.content_pk for row in rows}

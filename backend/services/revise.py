@@ -46,6 +46,8 @@ async def revise(
 ) -> Revised:
     """Replace what is shown of a content; the same body again changes nothing.
 
+    What was withdrawn comes back with it, whatever it says: the same body is then a new revision.
+
     Raises NotFound, Forbidden for a producer without right to its queue, InvalidField or
     DuplicateKey as a submission does, EvidenceChanged if `expected_revision` is not current,
     QueueDraining where a new round would have to open in such a queue, and ContentionError if
@@ -116,13 +118,14 @@ def _submitted(content_id: str, row: SubmittedRow) -> Submitted:
 def _unchanged(
     row: RoundRow, state: ToRevise, new: New, revision: EvidenceRevision
 ) -> _Done | None:
-    """Return the answer to a body that is there already, None if it is new.
+    """Return the answer to a body that is there already, None if it is new or was withdrawn.
 
     Asked before the expected revision, so that the retry of a revision that was stored is told so.
     """
     if state.erased:
         raise InvalidField("its body was erased; submit it under another id", field="content_id")
-    if state.nonce is not None and new.checked.fingerprint(state.nonce) == state.fingerprint:
+    nonce = state.nonce if row.withdrawn_at is None else None
+    if nonce is not None and new.checked.fingerprint(nonce) == state.fingerprint:
         answer = Revised(
             content_id=row.content_id,
             state=ContentState(row.state),

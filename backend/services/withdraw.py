@@ -1,12 +1,13 @@
 """Nobody needs to look any more: a lead says so of items, a producer of a content.
 
 A content that people looked at once more goes back to what held before; one that was never decided
-stays pending. What an author contests is not withdrawn: he is owed an answer.
+stays pending. What an author contests is not withdrawn: he is owed an answer. Nor is what new
+evidence brought back while a verdict on the old one waits: that takes effect first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from backend.db.connection import Connection, Database
@@ -19,7 +20,7 @@ from backend.db.item import (
     read_moment,
     read_settled,
 )
-from backend.db.withdraw import leave_intake
+from backend.db.withdraw import find_in_line, leave_intake
 from backend.db.withdraw import withdraw_items as resolve_as_withdrawn
 from backend.domain.identity import Identity
 from backend.domain.refusals import Forbidden, NoOpenItem
@@ -52,6 +53,7 @@ _FORBIDDEN: Judged = (BulkResult.FORBIDDEN, "you do not lead the queue that it i
 _DECIDED: Judged = (BulkResult.RESOLVED, "it was decided before")
 _WITHDRAWN: Judged = (BulkResult.UNCHANGED, "it was withdrawn before")
 _APPEAL: Judged = (BulkResult.REFUSED, "an appeal is decided, not withdrawn")
+_IN_LINE: Judged = (BulkResult.REFUSED, "a decision is about to take effect")
 _BESIDE = frozenset({ItemSource.SECOND_LOOK, ItemSource.GOLDEN})
 """Rounds that no state of the content stands for."""
 
@@ -64,7 +66,8 @@ async def withdraw_items(
     async def deed(keys: Sequence[int]) -> dict[int, Judged]:
         async with db.transaction() as conn:
             locked = await lock_rounds(conn, who, keys)
-            judged = {key: _judge(who, item) for key, item in locked.items.items()}
+            in_line = await find_in_line(conn, content_ids=list(locked.contents))
+            judged = {key: _judge(who, item, in_line) for key, item in locked.items.items()}
             gone = [locked.items[key] for key, said in judged.items() if said is _DONE]
             if gone:
                 await _withdraw(conn, who, locked, gone)
@@ -74,12 +77,14 @@ async def withdraw_items(
     return await in_chunks(request.items, deed)
 
 
-def _judge(who: Identity, item: LockedItem) -> Judged:
+def _judge(who: Identity, item: LockedItem, in_line: Collection[int]) -> Judged:
     if not who.may(Role.LEAD, item.queue):
         return _FORBIDDEN
     if item.state == ItemState.RESOLVED:
         return _WITHDRAWN if item.resolution == Resolution.WITHDRAWN else _DECIDED
-    return _APPEAL if item.source == ItemSource.APPEAL else _DONE
+    if item.source == ItemSource.APPEAL:
+        return _APPEAL
+    return _IN_LINE if item.content_pk in in_line and item.source not in _BESIDE else _DONE
 
 
 async def _withdraw(
@@ -139,13 +144,11 @@ def _before(row: RoundRow) -> Withdrawn | None:
 
 
 def _refuse_decided(row: RoundRow) -> None:
-    if is_open(row):
-        if row.item_source == ItemSource.APPEAL:
-            raise NoOpenItem("its author contests the decision: that is decided, not withdrawn")
-        return
-    if row.in_line:
-        raise NoOpenItem("a verdict was given and is about to take effect")
-    if row.state != ContentState.PENDING:
+    if is_open(row) and row.item_source == ItemSource.APPEAL:
+        raise NoOpenItem("its author contests the decision: that is decided, not withdrawn")
+    if row.in_line:  # also where new evidence has opened another round meanwhile
+        raise NoOpenItem("a decision is about to take effect")
+    if not is_open(row) and row.state != ContentState.PENDING:
         raise NoOpenItem("it is decided, and nobody is looking at it")
 
 

@@ -16,3 +16,9 @@ RETURNING id AS item_pk;
 -- name: leave_intake(content_id)!
 -- Take a content out of the line for a score that nobody waits for any more.
 DELETE FROM intake WHERE content_id = :content_id;
+
+-- name: find_in_line(content_ids)
+-- Find those of these contents whose newest decision has not taken effect yet.
+SELECT n.id AS content_pk FROM content n
+WHERE n.id = ANY (:content_ids::bigint[]) AND n.head_decision IS NOT NULL
+  AND NOT EXISTS (SELECT FROM applied a WHERE a.decision_id = n.head_decision);

@@ -91,6 +91,25 @@ async def test_new_evidence_ends_a_withdrawal(desk: Desk) -> None:
     await desk.decide(ana, await desk.lease(ana))
 
 
+async def test_what_was_withdrawn_by_mistake_comes_back_as_it_was(desk: Desk) -> None:
+    who = await submitted(desk, text="two")
+    assert not (await revised(desk, who)).changed
+    await withdraw_content(desk.db, who, "c-1")
+    told = Told()
+    back = await revised(desk, who, tell=told)
+    assert (back.changed, back.reopened, back.revision) == (True, True, 2)
+    assert (back.state, back.item_id) == (ContentState.PENDING, str((await the_item(desk))["id"]))
+    assert told.queues == [QUEUE]
+    assert await desk.value("SELECT withdrawn_at FROM content") is None
+    again = await revised(desk, who)
+    assert (again.changed, again.reopened, again.item_id) == (False, False, back.item_id)
+    ana = await desk.person("ana")
+    lease = await desk.lease(ana)
+    assert opened(lease).content.text == "two"
+    await desk.decide(ana, lease)
+    await assert_every_chain_is_whole(desk.admin)
+
+
 async def test_what_waits_for_scores_goes_on_waiting(desk: Desk) -> None:
     who = await shop(desk)
     held_back = row("c-1", text="one")

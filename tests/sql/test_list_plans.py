@@ -148,3 +148,6 @@ async def test_a_content_and_its_rounds_are_read_by_its_id(crowd: Connection, mo
     settled = await plan_of(crowd, "item", "read_settled", {"content_ids": f"'{{{item}}}'"}, mode)
     assert read_whole(settled) - PEOPLE == set()
     assert settled.buffers <= 40
+    line = await plan_of(crowd, "withdraw", "find_in_line", {"content_ids": BULK}, mode)
+    assert read_whole(line) - PEOPLE == set()
+    assert line.most("content") <= 50

@@ -101,6 +101,8 @@ def _withdraw(world: World, lead: int, pk: int) -> str:
         return "forbidden"
     if item.state == "resolved":
         return "unchanged" if item.resolution == "withdrawn" else "resolved"
+    if world.contents[item.content].head in world.waiting:
+        return "refused"
     world.withdraw(item, lead)
     settle(world, item.content)
     world.tell(item, "item.withdrawn")

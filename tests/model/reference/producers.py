@@ -54,9 +54,13 @@ def revise(
     find_round: FindRound,
     find_evidence: Callable[[str, int], str],
 ) -> Told:
-    """Show something new: whoever holds it keeps it, and what was settled is looked at again."""
+    """Show something new: whoever holds it keeps it, and what was settled is looked at again.
+
+    What was taken away comes back, also as it was.
+    """
     content, item = world.contents[name], world.open_item(name)
-    changed, reopened = body != content.body, False
+    changed = body != content.body or content.withdrawn is not None
+    reopened = False
     if changed:
         content.body = body
         content.evidence.append(find_evidence(name, len(content.evidence) + 1))
@@ -115,7 +119,8 @@ def withdraw(world: World, producer: int, name: str) -> Told:
     """The producer takes a content away before people have decided."""
     content, item = world.contents[name], world.open_item(name)
     if content.withdrawn is None:
-        if item is None and (content.head in world.waiting or content.state != "pending"):
+        settled = item is None and content.state != "pending"
+        if settled or content.head in world.waiting:
             return Told("no_open_item", {})
         if item is not None:
             world.withdraw(item, producer)
