@@ -929,6 +929,8 @@ CREATE INDEX item_stuck ON fencepost.item USING btree (tenant_id, queue) WHERE (
 
 CREATE INDEX item_touched ON fencepost.item USING btree (tenant_id, queue, lease_count) WHERE ((state <> 'resolved'::text) AND (lease_count > 0));
 
+CREATE INDEX lease_log_aside ON fencepost.lease_log USING btree (item_id) WHERE (happening = ANY (ARRAY['park'::text, 'wake'::text]));
+
 CREATE INDEX lease_log_item ON fencepost.lease_log USING btree (item_id, id);
 
 CREATE UNIQUE INDEX lease_log_token ON fencepost.lease_log USING btree (token) WHERE (token IS NOT NULL);

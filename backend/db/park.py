@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,10 @@ from backend.db.statements import many, maybe, run, statement
 
 
 class ParkableRow(msgspec.Struct, frozen=True, kw_only=True):
-    """An item locked by its fence, with its content."""
+    """An item locked by its fence, with its content.
+
+    `parkings` and `rested` say how often this round was set aside, and for how long in all.
+    """
 
     content_pk: int
     content_id: str
@@ -22,6 +25,8 @@ class ParkableRow(msgspec.Struct, frozen=True, kw_only=True):
     seq: int
     chain_head: bytes
     now: datetime
+    parkings: int
+    rested: timedelta
 
 
 class AskedRow(msgspec.Struct, frozen=True, kw_only=True):

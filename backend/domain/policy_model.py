@@ -36,9 +36,9 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     queue must have. `late_cap_ms` is how long after its expiry a verdict is still good, if nobody
     else took the item; `release_cooldown_ms` how long a released item is kept from who released it;
     `max_hold_ms` the longest that renewals may stretch one lease, `max_park_ms` that an item may be
-    parked. `reopen_on_evidence` gives a decided content a new round when its evidence is revised. A
-    `draining` queue takes nothing new and is worked off; the former names of queues that were
-    renamed or merged stand in `formerly` of the one that took their place.
+    parked in one round. `reopen_on_evidence` gives a decided content a new round when its evidence
+    is revised. A `draining` queue takes nothing new and is worked off; the former names of queues
+    that were renamed or merged stand in `formerly` of the one that took their place.
     """
 
     title: str

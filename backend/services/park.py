@@ -47,7 +47,8 @@ async def park(
 ) -> Parked:
     """Set aside what `who` holds; a repetition with the same token is answered like the first.
 
-    Raises NotFound, Forbidden, Busy, InvalidField for a time that is past or too far away, and
+    Raises NotFound, Forbidden, Busy, InvalidField for a time that is past, too near or too far
+    away, or for any time once this round was parked for as long or as often as it may be, and
     StaleLease for a token that is not the fence any more, or a lease that has run out: it must be
     renewed first.
     """
@@ -59,7 +60,7 @@ async def park(
         if held is None or held.owner != who.principal_id:
             return Parked(item_id=item_id, wake_at=await _parked_before(conn, who, item_pk, token))
         queue = queue_of_item(policy, who, held.queue)
-        wake_at = _wake_at(policy.queues[queue], held.now, request.until)
+        wake_at = _wake_at(policy.queues[queue], held, request.until)
         await _set_aside(conn, who, item_pk, held, request, wake_at)
     # Nobody could have claimed it before either; but leads count what is held and what is parked.
     for news in depth(who.tenant_id, held.queue):
@@ -81,12 +82,16 @@ async def _parked_before(conn: Connection, who: Identity, item_pk: int, token: U
     return before.expires_at
 
 
-def _wake_at(terms: Queue, now: datetime, until: datetime | None) -> datetime:
-    latest = now + timedelta(milliseconds=terms.max_park_ms)
+def _wake_at(terms: Queue, held: ParkableRow, until: datetime | None) -> datetime:
+    soonest = held.now + _SHORTEST
+    latest = held.now + timedelta(milliseconds=terms.max_park_ms) - held.rested
+    if held.parkings >= _MOST or latest < soonest:
+        raise InvalidField(_NO_MORE, field="until")
     if until is None:
         return latest
-    if not now < until <= latest:
-        raise InvalidField(f"a time to come, until {utc_text(latest)}", field="until")
+    if not soonest <= until <= latest:
+        wanted = f"a time from {utc_text(soonest)} to {utc_text(latest)}"
+        raise InvalidField(wanted, field="until")
     return until
 
 

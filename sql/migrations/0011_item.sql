@@ -42,6 +42,9 @@ ALTER TABLE lease_log
     ('need_time', 'policy_unclear', 'sign_off', 'tech', 'distress', 'conflict', 'language', 'undo', 'take_back',
      'holder_away', 'reassign', 'mistake', 'await_producer', 'await_evidence', 'await_date'));
 
+-- How often and for how long a round was set aside, however often its lease was renewed.
+CREATE INDEX lease_log_aside ON lease_log (item_id) WHERE happening IN ('park', 'wake');
+
 GRANT INSERT (terminal, sla_from) ON item TO fencepost_runtime;
 GRANT UPDATE (terminal, sla_from, parked_at, moved_at) ON item TO fencepost_runtime;
 GRANT INSERT (by_principal) ON lease_log TO fencepost_runtime;

@@ -1,11 +1,15 @@
 -- Setting an item aside: until a date or new evidence, with a question to its producer.
 
 -- name: lock_for_park(tenant_id, item_id, fence_token)^
--- Lock the item by its fence, then its content, and read what a parking is judged by.
-SELECT i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.owner, n.seq, n.chain_head, t.now
+-- Lock the item by its fence, then its content, and read what a parking is judged by: how often this round was parked, and for how long in all.
+SELECT i.content_id AS content_pk, n.content_id, i.queue::text AS queue, i.owner, n.seq, n.chain_head, t.now, a.times AS parkings, a.rested
 FROM item i
 JOIN content n ON n.id = i.content_id
 CROSS JOIN (SELECT clock() AS now OFFSET 0) t
+CROSS JOIN LATERAL (
+  SELECT count(*) FILTER (WHERE l.happening = 'park') AS times,
+    make_interval(secs => coalesce(sum(extract(epoch FROM l.at) * CASE l.happening WHEN 'wake' THEN 1 ELSE -1 END), 0)::float8) AS rested
+  FROM lease_log l WHERE l.item_id = i.id AND l.happening IN ('park', 'wake')) a
 WHERE i.id = :item_id AND i.fence_token = :fence_token AND i.tenant_id = :tenant_id
 FOR UPDATE OF i, n;
 

@@ -12,8 +12,8 @@ OFFS = (-1, 0, 0, 0, 1)
 SPANS = (1, 9, 30, 59, 120, 199, 301, 700)
 WRONG = ("nobody", "evidence", "reason", "token", "item")
 CHANGED = ("nothing", "nothing", "verdict", "note", "evidence", "lease", "item")
-WAITS = (None, 1, 20, 60, 150, 499, 500, 501, 0)
-"""For how long to park: as long as may be, for a while, just too long, not at all."""
+WAITS = (None, 60, 60, 61, 90, 150, 499, 500, 501, 59, 0)
+"""For how long to park: as long as may be, for a while, just too long or short, not at all."""
 FIRST = ("held", "settled", "in review")
 HOW = ("renew", "release", "park", "decide")
 BODIES = (

@@ -55,7 +55,7 @@ class Play(Others):
             Moment(item.ended, self.redrive),
             Moment(item.ended, partial(self.claim, another, item.queue)),
             Moment(item.ended, partial(self.claim, who, item.queue)),
-            Moment(item.ended, partial(self.park, lease, who, "await_date", 5)),
+            Moment(item.ended, partial(self.park, lease, who, "await_date", 60)),
             *(
                 Moment(item.ended, partial(self.renew, dead, dead["who"]))
                 for dead in self.dead(item)
@@ -106,7 +106,7 @@ class Play(Others):
         deeds: dict[str, Callable[[], object]] = {
             "renew": lambda: self.renew(lease, lease["who"]),
             "release": lambda: self.release(lease, lease["who"], "tech"),
-            "park": lambda: self.park(lease, lease["who"], "await_date", 30),
+            "park": lambda: self.park(lease, lease["who"], "await_date", 90),
             "decide": lambda: self.say(lease["who"], saying(lease, "approve")),
         }
         deeds[how]()

@@ -113,7 +113,7 @@ class Play:
     async def keep(self) -> None:
         who, lease = self.one_of_theirs()
         token = RenewRequest(lease_token=lease.lease_token)
-        await renew(self.desk.db, who, lease.item_id, token)
+        await renew(self.desk.db, self.desk.policy, who, lease.item_id, token)
 
     async def give_up(self) -> None:
         who, lease = self.one_of_theirs()
@@ -122,7 +122,7 @@ class Play:
 
     async def park(self) -> None:
         who, lease = self.one_of_theirs()
-        span = timedelta(minutes=self.chance.randint(1, 30))
+        span = timedelta(minutes=self.chance.randint(2, 30))
         until = await self.desk.value("SELECT clock()") + span
         await set_aside(self.desk, who, lease, until=until)
 

@@ -14,14 +14,16 @@ from backend.services.claim import claim, my_lease
 from backend.services.lease import renew
 from backend.services.park import park
 from backend.services.redrive import redrive
-from shared.vocabulary import ParkReason
-from shared.wire.item import ParkRequest
+from backend.services.reopen import reopen
+from shared.vocabulary import ParkReason, Role
+from shared.wire.item import ParkRequest, ReopenRequest
 from shared.wire.queue import RenewRequest
 from tests.services.deeds import LAPSED, Told, asked_about, history, set_aside
 from tests.support.desk import QUEUE, Desk, new_key
 from tests.support.trail import assert_every_chain_is_whole
 
 HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 MOMENT = timedelta(seconds=5)
 
 
@@ -107,6 +109,66 @@ async def test_a_date_that_is_past_or_too_far_is_refused_and_the_lease_kept(
         await set_aside(desk, ana, lease, until=await now(desk) + away)
     assert refused.value.field == "until"
     await desk.decide(ana, lease)
+
+
+@pytest.mark.parametrize("short", [timedelta(seconds=58), timedelta(seconds=1)])
+async def test_nothing_is_parked_for_less_than_a_minute(desk: Desk, short: timedelta) -> None:
+    ana = await desk.person("ana")
+    await desk.item()
+    lease = await desk.lease(ana)
+    with pytest.raises(InvalidField) as refused:
+        await set_aside(desk, ana, lease, until=await now(desk) + short)
+    assert refused.value.field == "until"
+    await set_aside(desk, ana, lease, until=await now(desk) + timedelta(seconds=62))
+
+
+async def test_all_parkings_of_a_round_together_last_no_longer_than_one_may(desk: Desk) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    await desk.item()
+    await desk.pass_time(3 * DAY)
+    for days in (20, 4):
+        until = await now(desk) + days * DAY
+        await set_aside(desk, ana, await desk.lease(ana), until=until)
+        await desk.pass_time(days * DAY)
+    lease = await desk.lease(ben)
+    with pytest.raises(InvalidField) as refused:
+        await set_aside(desk, ben, lease, until=await now(desk) + 6 * DAY + HOUR)
+    assert refused.value.field == "until"
+    # The latest time that may be is told, and is what a parking without a date lasts.
+    told = datetime.fromisoformat(str(refused.value).split(" to ")[1])
+    assert abs(told - await now(desk) - 6 * DAY) < MOMENT
+    parked = await set_aside(desk, ben, lease)
+    assert abs(parked.wake_at - told) < MOMENT
+    await desk.pass_time(6 * DAY)
+    lease = await desk.lease(ana)
+    for until in (None, await now(desk) + HOUR):
+        with pytest.raises(InvalidField, match="decide, release or escalate it"):
+            await set_aside(desk, ana, lease, until=until)
+    await desk.decide(ana, lease)
+
+
+async def test_nobody_parks_one_round_more_than_twenty_times(desk: Desk) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    await desk.item()
+    for _ in range(20):
+        await set_aside(desk, ana, await desk.lease(ana), until=await now(desk) + HOUR)
+        await desk.pass_time(HOUR)
+    lease = await desk.lease(ben)
+    with pytest.raises(InvalidField, match="decide, release or escalate it"):
+        await set_aside(desk, ben, lease, until=await now(desk) + HOUR)
+    await desk.decide(ben, lease)
+
+
+async def test_another_round_may_be_parked_anew(desk: Desk) -> None:
+    ana, lena = await desk.person("ana"), await desk.person("lena", Role.LEAD)
+    await desk.item()
+    await set_aside(desk, ana, await desk.lease(ana))
+    await desk.pass_time(30 * DAY)
+    await desk.decide(ana, await desk.lease(ana))
+    await desk.apply_all()
+    await reopen(desk.db, desk.policy, lena, "c-1", ReopenRequest())
+    parked = await set_aside(desk, ana, await desk.lease(ana))
+    assert abs(parked.wake_at - await now(desk) - 30 * DAY) < MOMENT
 
 
 async def test_the_first_and_the_last_day_of_the_calendar_are_refused_as_any_other(
@@ -225,7 +287,9 @@ async def test_a_lease_that_has_run_out_parks_nothing_until_it_is_renewed(
     told = refused.value.extra
     assert (told["now"], told["holder"], told["can_reclaim"]) == ("free", None, True)
     assert await desk.value("SELECT count(*) FROM question") == 0
-    await renew(desk.db, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+    await renew(
+        desk.db, desk.policy, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+    )
     await set_aside(desk, ana, lease)
 
 

@@ -6,6 +6,9 @@ from tests.model.reference.records import COUNTED, TERMS, Grant, Item, Parking, 
 from tests.model.reference.stale import stale
 from tests.model.reference.world import World
 
+SHORTEST_REST = 60
+MOST_PARKINGS = 20
+
 
 def holds(world: World, person: int, pk: int, token: str) -> bool:
     """The fence and the owner, whatever the state."""
@@ -67,15 +70,16 @@ def park(world: World, person: int, pk: int, token: str, asked: Parking) -> Told
         return Told("parked", {"item": pk, "wakes": before.wakes})
     if not holds(world, person, pk, token):
         return stale(world, person, pk, token)
-    latest = world.now + TERMS[item.queue].park
+    latest = world.now + TERMS[item.queue].park - item.rested
     wakes = latest if asked.until is None else asked.until
-    if not world.now < wakes <= latest:
+    if item.parkings >= MOST_PARKINGS or not world.now + SHORTEST_REST <= wakes <= latest:
         return Told("invalid_field", {"field": "until"})
     if not world.alive(item):
         return stale(world, person, pk, token)
     world.grants[token].wakes = wakes
     world.end(item, "park", reason=asked.reason, expires=wakes)
     item.state, item.parked, item.wakes = "parked", world.now, wakes
+    item.parkings += 1
     world.tell(item, "item.parked")
     world.questions.append(
         Question(

@@ -78,6 +78,9 @@ class Item:
     """When the lease ran out, or will: kept when the item goes back to its queue."""
     parked: int | None = None
     wakes: int | None = None
+    rested: int = 0
+    """For how long it was parked, as far as that is over."""
+    parkings: int = 0
     leases: int = 0
     left_by: list[int] = field(default_factory=list)
     abandoned: bool = False

@@ -153,6 +153,7 @@ class World:
         assert item.parked is not None
         item.state = "queued"
         item.sla_from += self.now - item.parked
+        item.rested += self.now - item.parked
         item.parked = item.wakes = None
         self.note(item, "wake", None)
 
