@@ -188,7 +188,7 @@ class FakeServer:
             self.number += 1
             options = {"terminal": terminal, **self.lease_options}
             self.mine = samples.lease(self.waiting.pop(0), number=self.number, **options)
-        return ClaimAnswer(lease=self.mine, figures=self.figures())
+        return ClaimAnswer(lease=self.mine, figures=None if self.mine else self.figures())
 
     def record(self, item_id: str, body: dict[str, Any]) -> VerdictAnswer:
         token = body["verdict_token"]

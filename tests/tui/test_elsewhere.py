@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from shared.problems import ProblemCode
 from shared.vocabulary import NewsKind
 from tests.tui import samples
-from tests.tui.drive import application, armed, decide, press, review, running, shown
+from tests.tui.drive import Clock, application, armed, decide, press, review, running, shown
 from tests.tui.fake_server import FakeServer, problem
 from tui.state.session import Elsewhere, Reviewing, Stale
 
@@ -59,6 +59,22 @@ async def test_an_item_in_another_terminal_is_asked_for_and_not_opened(folder: P
     assert not server.released, "leaving leaves it where it is"
     assert server.mine is not None
     assert not any(call.endswith(("claim", "take-over", "verdict")) for call in server.calls)
+
+
+async def test_the_time_of_the_other_terminal_runs_on_the_screen(folder: Path) -> None:
+    server = held_at_b(expires_in_ms=3_000)
+    clock = Clock()
+    app = application(server, folder, clock, terminal="host-a")
+    async with running(app) as pilot:
+        assert "(host-b), 0:03 left." in shown(app)
+        clock.now += 2
+        review(app).tick()
+        await pilot.pause(0.1)
+        assert "(host-b), 0:01 left." in shown(app)
+        clock.now += 3
+        review(app).tick()
+        await pilot.pause(0.1)
+        assert "(host-b), its time ran out 0:02 ago." in shown(app)
 
 
 async def test_enter_takes_it_over_after_400_ms_and_the_token_is_another(folder: Path) -> None:
@@ -219,6 +235,26 @@ async def test_the_figures_follow_the_stream_but_not_more_often_than_every_two_s
             await pilot.pause(0.05)
         assert 1 <= sleepless(server) - before <= 2
     assert not any(call.endswith("claim") for call in server.calls[before + 4 :])
+
+
+async def test_news_of_a_queue_is_looked_at_without_waiting_for_the_clock(
+    folder: Path, sleepless: Callable[[FakeServer], int]
+) -> None:
+    server = FakeServer()
+    server.streams = []
+    clock = Clock()
+    app = application(server, folder, clock)
+    async with running(app) as pilot:
+        await pilot.pause(0.2)
+        clock.now += 5
+        review(app).looked_at = clock.now - 3
+        before = sleepless(server)
+        server.waiting.append(POST)
+        server.tell(NewsKind.QUEUE_DEPTH, queue="posts")
+        server.tell(NewsKind.QUEUE_DEPTH, queue="posts")
+        await pilot.pause(0.3)
+        assert sleepless(server) - before == 1
+        assert "1 waits in Posts now." in shown(app)
 
 
 @pytest.fixture

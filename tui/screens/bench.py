@@ -54,6 +54,8 @@ class Bench(Screen[None]):
         self.hand = Hand(offers=(), armed_at=NEVER)
         self.receipt: Receipt | ParkedAway | None = None
         self.figures: QueueFigures | None = None
+        self.figures_at = self.me_at = 0.0
+        """When the figures on the screen were read, and those of all queues."""
         self.done = 0
         self.left: list[tuple[str, float]] = []
         """The queues in which an item was given back from here, and when."""
@@ -148,12 +150,20 @@ class Bench(Screen[None]):
         if lease is not None:
             self.queue_name = lease.queue
         arrived = event.next if isinstance(event, Recorded) else event
-        if isinstance(arrived, (Leased, NothingFree)):
-            self.figures = arrived.figures or self.figures
+        if isinstance(arrived, (Leased, NothingFree)) and arrived.figures is not None:
+            self.figures, self.figures_at = arrived.figures, self.desk.now()
+        elif self.figures is None or self.figures.queue != self.queue_name:
+            self.show_known_figures()
         if isinstance(event, GivenBack):
             self._given_back(event)
         elif isinstance(event, ParkedAway) and not self.paused:
             self.start_claim()
+
+    def show_known_figures(self) -> None:
+        """Show of this queue what was read of all: a claim that finds an item brings no figures."""
+        view = self.view(self.queue_name)
+        if view is not None:
+            self.figures, self.figures_at = view.figures, self.me_at
 
     def _given_back(self, event: GivenBack) -> None:
         """Go on in the queue that was chosen, or with the next item of this one."""

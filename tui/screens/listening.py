@@ -76,6 +76,7 @@ class Listener(Workbench):
         elif news.kind is NewsKind.QUEUE_DEPTH:
             idle = shown_item(self.session) is None
             self.depth_told |= idle or news.queue == self.queue_name
+            self.look_at_figures(self.desk.now())
         elif news.kind is NewsKind.EVIDENCE_CHANGED and here:
             if isinstance(self.session, Reviewing) and not self._parting():
                 self.take(ChangeTold(news.item_id or ""))
@@ -85,6 +86,15 @@ class Listener(Workbench):
 
     def look_when_due(self, now: float) -> None:
         """Look at the figures and at the item, when it has been long enough."""
+        self.look_at_figures(now)
+        wait = _ITEM_SECONDS_LISTENING if self.listening else _ITEM_SECONDS
+        if isinstance(self.session, Reviewing) and self.session.told:
+            wait = _TOLD_SECONDS
+        if now - self.item_looked_at >= wait:
+            self.look_at_item()
+
+    def look_at_figures(self, now: float) -> None:
+        """Look at the figures, when it has been long enough; sooner if they are said to be old."""
         idle = shown_item(self.session) is None
         wait = _LOOK_SECONDS if idle else _LOOK_SECONDS_BUSY
         if self.depth_told:
@@ -92,11 +102,6 @@ class Listener(Workbench):
         if now - self.looked_at >= wait:
             self.looked_at, self.depth_told = now, False
             self.start_look()
-        wait = _ITEM_SECONDS_LISTENING if self.listening else _ITEM_SECONDS
-        if isinstance(self.session, Reviewing) and self.session.told:
-            wait = _TOLD_SECONDS
-        if now - self.item_looked_at >= wait:
-            self.look_at_item()
 
     def start_look(self) -> None:
         """Read the figures quietly."""
@@ -104,14 +109,13 @@ class Listener(Workbench):
         async def work() -> None:
             try:
                 self.me = await self.desk.me()
-                self.live, self.look_trouble = True, None
+                self.live, self.look_trouble, self.me_at = True, None, self.desk.now()
+                self.show_known_figures()
             except (ClientError, SignInRefusedError) as error:
                 self.live = False
                 since = self.look_trouble.since if self.look_trouble else self.desk.now()
                 why = words_of(error) if isinstance(error, ClientError) else str(error)
                 self.look_trouble = Trouble(since, why)
-            view = self.view(self.queue_name)
-            self.figures = view.figures if view is not None else self.figures
             self.repaint()
 
         if self.me is not None and not isinstance(self.session, Submitting):

@@ -97,7 +97,7 @@ class Painter(Keyboard):
         standing = Standing(
             queue=self.title_of(self.queue_name),
             name=name, figures=self.figures, done=self.done, live=self.live,
-            paused=self.paused and held is not None,
+            paused=self.paused and held is not None, since=now - self.figures_at,
         )  # fmt: skip
         self._line("header").show(header(standing, width))
         self._line("lease").show(lease_bar(held, now, width))

@@ -15,7 +15,7 @@ from tui.screens.painting import Painter
 from tui.state.hand import Hand, Picker, painted
 from tui.state.held import Held
 from tui.state.offers import offers_for
-from tui.state.session import Reviewing, held_item, shown_item
+from tui.state.session import Elsewhere, Reviewing, held_item, shown_item
 from tui.widgets import evidence as rows
 from tui.widgets.card import Card
 from tui.widgets.evidence import EvidencePane
@@ -93,7 +93,10 @@ class ReviewScreen(Painter):
             self._asked = now
             self.start_renewal(held)
         self.look_when_due(now)
-        self.paint_moving()
+        if isinstance(self.session, Elsewhere):
+            self.repaint()  # the time of the other terminal runs in the place of the item
+        else:
+            self.paint_moving()
 
     def _due(self, held: Held, now: float) -> bool:
         return held.renewal.due(held.countdown, now) and now - self._asked >= _AGAIN_SECONDS

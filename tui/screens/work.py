@@ -62,6 +62,7 @@ class Workbench(Bench):
                 self.sign_in_trouble, self.live = Trouble(since, found.words), False
             else:
                 self.me, self.sign_in_trouble, self.live = found, None, True
+                self.me_at = self.desk.now()
             self.repaint()
 
     async def resume(self) -> None:

@@ -35,6 +35,8 @@ class Standing:
     done: int
     live: bool
     paused: bool = False
+    since: float = 0.0
+    """Seconds since the figures were read: the oldest has grown older by them."""
 
 
 def header(standing: Standing, width: int) -> Content:
@@ -45,7 +47,7 @@ def header(standing: Standing, width: int) -> Content:
     )  # fmt: skip
     right: list[Content] = []
     if standing.figures is not None:
-        right += _figures(standing.figures)
+        right += _figures(standing.figures, max(standing.since, 0.0))
     if width >= _ROOMY or standing.done:
         right += [words(str(standing.done), "bold"), words(" done  ", "$muted")]
     if standing.paused:
@@ -54,12 +56,13 @@ def header(standing: Standing, width: int) -> Content:
     return spread(left, glue(*right, live), width)
 
 
-def _figures(figures: QueueFigures) -> list[Content]:
+def _figures(figures: QueueFigures, since: float) -> list[Content]:
     more = "+" if figures.free >= figures.capped_at else ""
     shown = [words(f"{figures.free}{more}", "bold"), words(" waiting  ", "$muted")]
     if figures.oldest_ms is not None:
-        late = figures.sla_ms and figures.oldest_ms > figures.sla_ms
-        oldest = clock_words(figures.oldest_ms / 1000)
+        age = figures.oldest_ms / 1000 + since
+        late = 0 < figures.sla_ms < age * 1000
+        oldest = clock_words(age)
         role = "bold $reject" if late else "bold $review"
         shown += [words("oldest ", "$muted"), words(("✕ " if late else "") + oldest, role)]
         if figures.sla_ms:
