@@ -137,7 +137,8 @@ def lease(shown: Evidence, *, number: int = 1, **changes: Any) -> Lease:
         "expires_in_ms": 180_000, "ttl_ms": 180_000, "lease_count": 2, "left_by": 1,
         "abandon_threshold": 3, "rank": 614.1, "base": 606.1 if shown.labels else 506.1,
         "severity": 60 if shown.labels else 50,
-        "author_followers": 1_200_000, "waited_ms": 192_000, "sla_ms": 300_000,
+        "author_followers": 1_200_000, "waited_ms": 192_000, "sla_age_ms": 192_000,
+        "sla_ms": 300_000,
         "evidence": data.decode(), "evidence_hash": evidence_hash(data), "verdicts": BOTH,
     }  # fmt: skip
     return Lease(**{**plain, **changes})

@@ -132,6 +132,37 @@ async def test_after_the_machine_slept_the_lease_is_looked_up_anew(folder: Path)
     assert "GET /v1/me/lease" in server.calls
 
 
+async def test_the_age_of_the_oldest_runs_on_between_two_looks_and_grows_late(
+    folder: Path,
+) -> None:
+    server = FakeServer([POST, CASE])
+    clock = Clock()
+    app = application(server, folder, clock)
+    async with running(app) as pilot:
+        assert "2 waiting" in shown(app), "as they were at sign-in: a lease brings no figures"
+        assert "oldest 4:12/5:00" in shown(app)
+        asked = len(server.calls)
+        for _ in range(25):
+            clock.now += 2
+            review(app)._ticked = clock.now
+            review(app).looked_at = clock.now
+            review(app).item_looked_at = clock.now
+            review(app).tick()
+        await pilot.pause(0.1)
+        assert len(server.calls) == asked
+        assert "oldest ✕ 5:02/5:00" in shown(app)
+
+
+async def test_what_is_parked_does_not_count_as_waiting_against_the_sla(folder: Path) -> None:
+    server = FakeServer([POST])
+    server.lease_options = {"waited_ms": 400_000_000, "sla_age_ms": 60_000}
+    app = application(server, folder)
+    async with running(app):
+        text = shown(app)
+    assert "waited 1:00 of 5:00" in text
+    assert "OVER SLA" not in text
+
+
 # errors of our own
 
 

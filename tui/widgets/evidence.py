@@ -178,9 +178,9 @@ def lease_rows(held: Held, width: int) -> Rows:
     yield rule("Lease", width)
     left = f"left undecided by {lease.left_by} of {lease.abandon_threshold}"
     yield from _wrapped(f"lease {lease.lease_count} of this item · {left}", width)
-    waited, sla = lease.waited_ms / 1000, lease.sla_ms / 1000
-    over = waited > sla > 0
-    text = f"waited {clock_words(waited)} of {clock_words(sla)}" + (" ✕ OVER SLA" if over else "")
+    used, sla = lease.sla_age_ms / 1000, lease.sla_ms / 1000
+    over = used > sla > 0
+    text = f"waited {clock_words(used)} of {clock_words(sla)}" + (" ✕ OVER SLA" if over else "")
     yield from _wrapped(text, width, "$reject" if over else "$muted")
     if lease.source is not ItemSource.ENGINE:
         yield from _wrapped(f"here by: {lease.source}, round {lease.round}", width, "$muted")
