@@ -53,7 +53,7 @@ class ItemController(Controller):
     ) -> Renewed:
         """Begin the lease's time anew, up to the queue's longest hold."""
         asked = await _RENEW.read(request)
-        return await steadily(lambda: renew(desk.db, desk.who, item_id, asked))
+        return await steadily(lambda: renew(desk.db, desk.policy, desk.who, item_id, asked))
 
     @post(
         "/v1/items/{item_id:str}/release",

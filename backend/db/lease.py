@@ -12,10 +12,11 @@ from backend.db.statements import many, maybe, run, statement
 
 
 class RenewedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Time left after a renewal, and whether the queue's longest hold cut it short."""
+    """Time left after a renewal, whether the queue's longest hold cut it short, and the queue."""
 
     expires_in_ms: int
     capped: bool
+    queue: str
 
 
 class ItemRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,9 @@ from backend.db.connection import Connection, Database
 from backend.db.lease import ItemNowRow, WhoseRow, item_now, own_end, release_lease, renew_lease
 from backend.domain.identity import Identity
 from backend.domain.model import utc_text
+from backend.domain.policy import Policy
 from backend.domain.refusals import NotFound, StaleLease
+from backend.services.claim import queue_of_item
 from backend.services.news import Tell, depth, nobody
 from shared.vocabulary import (
     COUNTED_RELEASES,
@@ -27,18 +29,22 @@ _LARGEST_ID = 2**63 - 1
 _MOST_DIGITS = 19
 
 
-async def renew(db: Database, who: Identity, item_id: str, request: RenewRequest) -> Renewed:
+async def renew(
+    db: Database, policy: Policy, who: Identity, item_id: str, request: RenewRequest
+) -> Renewed:
     """Give the holder more time, up to the queue's longest hold.
 
-    Raises NotFound, and StaleLease for a token that is not the fence any more.
+    Raises NotFound, StaleLease for a token that is not the fence any more, Forbidden where the
+    holder may not work any more (he may still give the item back), and Busy.
     """
     item_pk, token = item_key(item_id), UUID(request.lease_token)
-    async with db.connection() as conn:
+    async with db.transaction() as conn:
         row = await renew_lease(
             conn, item_id=item_pk, fence_token=token, principal_id=who.principal_id
         )
         if row is None:
             raise await stale(conn, who, item_pk, token)
+        queue_of_item(policy, who, row.queue)
     return Renewed(expires_in_ms=row.expires_in_ms, capped=row.capped)
 
 
@@ -52,7 +58,7 @@ async def release(
 ) -> Released:
     """Give an item back undecided; a repetition is answered like the first.
 
-    Raises NotFound, and StaleLease as `renew` does.
+    Nobody needs a right to the queue for that. Raises NotFound, and StaleLease as `renew` does.
     """
     item_pk, token = item_key(item_id), UUID(request.lease_token)
     async with db.connection() as conn:

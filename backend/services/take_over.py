@@ -9,7 +9,7 @@ from backend.db.connection import Database
 from backend.db.lease import TakenOverRow, take_over_lease
 from backend.domain.identity import Identity
 from backend.domain.policy import Policy
-from backend.services.claim import as_lease
+from backend.services.claim import as_lease, queue_of_item
 from backend.services.news import News, Tell, depth, nobody
 from shared.vocabulary import NewsKind
 from shared.wire.queue import MyLease, TakeOverRequest
@@ -25,7 +25,8 @@ async def take_over(
 ) -> MyLease:
     """Give what `who` holds, lapsed or not, to the terminal that asks; no lease if he holds none.
 
-    The same `claim_key` again returns the same token. Raises what `Database.transaction` does.
+    The same `claim_key` again returns the same token. Raises Forbidden where he may not work any
+    more, Busy, and what `Database.transaction` does.
     """
     async with db.transaction() as conn:
         taken = await take_over_lease(
@@ -36,6 +37,7 @@ async def take_over(
         )
         mine = None
         if taken is not None:
+            queue_of_item(policy, who, taken.queue)
             mine = await find_my_lease(conn, principal_id=who.principal_id)
     if taken is not None and taken.rotated:
         _spread(who, taken, tell)

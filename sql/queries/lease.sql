@@ -15,11 +15,11 @@ renewed AS (
     state = CASE WHEN h.latest > h.now THEN 'leased' ELSE i.state END,
     lease_expires = CASE WHEN h.latest > h.now THEN least(h.wanted, h.latest) ELSE i.lease_expires END
   FROM held h WHERE i.id = h.id
-  RETURNING i.id, i.lease_epoch, i.lease_expires, h.now, h.wanted > h.latest AS capped, h.latest > h.now AS moved),
+  RETURNING i.id, i.queue, i.lease_epoch, i.lease_expires, h.now, h.wanted > h.latest AS capped, h.latest > h.now AS moved),
 logged AS (
   INSERT INTO lease_log (item_id, lease_epoch, happening, principal_id, expires_at)
   SELECT id, lease_epoch, 'renew', :principal_id, lease_expires FROM renewed WHERE moved)
-SELECT coalesce((extract(epoch FROM lease_expires - now) * 1000)::bigint, 0) AS expires_in_ms, capped FROM renewed;
+SELECT coalesce((extract(epoch FROM lease_expires - now) * 1000)::bigint, 0) AS expires_in_ms, capped, queue::text AS queue FROM renewed;
 
 -- name: release_lease(item_id, fence_token, principal_id, reason, counts)^
 -- Give an item back undecided: the token rotates, the reason is logged, the person is not offered it again for a while, and a release that counts brings it nearer to escalation.
@@ -49,13 +49,13 @@ JOIN lease_log e ON e.item_id = g.item_id AND e.lease_epoch = g.lease_epoch AND 
 WHERE g.token = :fence_token AND g.item_id = :item_id AND g.principal_id = :principal_id;
 
 -- name: take_over_lease(principal_id, claim_key, terminal)^
--- Give what a person holds to another of his terminals under a new token, with the time that a renewal would give; the same claim key again changes nothing.
+-- Give what a person holds to another of his terminals under a new token, with the time that a renewal would give; the same claim key again changes nothing, nor does a lease that can't live again: its token is good until somebody else has the item.
 WITH t AS MATERIALIZED (SELECT clock() AS now),
 mine AS MATERIALIZED (
   SELECT i.id FROM item i WHERE i.owner = :principal_id AND i.fence_token IS NOT NULL
   ORDER BY (i.state = 'leased') DESC, i.lease_expires DESC NULLS LAST, i.leased_at DESC LIMIT 1),
 held AS MATERIALIZED (
-  SELECT i.id, i.queue, i.state, i.claim_key IS NOT DISTINCT FROM :claim_key::uuid AS again, t.now,
+  SELECT i.id, i.queue, i.state, i.lease_expires, i.claim_key IS NOT DISTINCT FROM :claim_key::uuid AS again, t.now,
     least(t.now + q.lease_ttl, CASE WHEN holds_lease(:principal_id, i.id, t.now) THEN t.now ELSE i.leased_at + q.max_hold END) AS until
   FROM mine m JOIN item i ON i.id = m.id
   JOIN queue q ON q.tenant_id = i.tenant_id AND q.name = i.queue
@@ -66,12 +66,12 @@ taken AS (
   UPDATE item i SET fence_token = gen_random_uuid(), lease_epoch = i.lease_epoch + 1, claim_key = :claim_key::uuid, terminal = :terminal::text,
     state = CASE WHEN h.until > h.now THEN 'leased' ELSE i.state END,
     lease_expires = CASE WHEN h.until > h.now THEN h.until ELSE i.lease_expires END
-  FROM held h WHERE i.id = h.id AND NOT h.again
+  FROM held h WHERE i.id = h.id AND NOT h.again AND greatest(h.until, h.lease_expires) > h.now
   RETURNING i.id, i.lease_epoch, i.fence_token, i.lease_expires),
 logged AS (
   INSERT INTO lease_log (item_id, lease_epoch, happening, principal_id, token, expires_at)
   SELECT id, lease_epoch, 'take_over', :principal_id, fence_token, lease_expires FROM taken)
-SELECT h.id AS item_pk, h.queue::text AS queue, NOT h.again AS rotated, h.state = 'queued' AS was_waiting FROM held h;
+SELECT h.id AS item_pk, h.queue::text AS queue, EXISTS (SELECT FROM taken) AS rotated, h.state = 'queued' AS was_waiting FROM held h;
 
 -- name: lock_for_take_back(tenant_id, item_id)^
 -- Lock an item for a lead and read whose it is now.
@@ -115,7 +115,8 @@ SELECT i.state, i.queue::text AS queue, i.resolution, i.resolved_at, i.parked_at
   i.owner <> :principal_id AND i.state = 'leased' AND i.lease_expires > t.now AS held_by_other,
   (SELECT l.at FROM lease_log l WHERE l.token = i.fence_token AND i.owner = :principal_id AND i.fence_token <> :fence_token) AS mine_since,
   g.at AS granted_at, e.happening AS ended_by, e.at AS ended_at,
-  NOT EXISTS (SELECT FROM (SELECT id, state, lease_expires FROM item WHERE owner = :principal_id OFFSET 0) o
+  q.disabled_at IS NULL
+  AND NOT EXISTS (SELECT FROM (SELECT id, state, lease_expires FROM item WHERE owner = :principal_id OFFSET 0) o
     WHERE o.id <> i.id AND o.state = 'leased' AND o.lease_expires > t.now)
   AND (i.fence_token = :fence_token AND i.leased_at + q.max_hold > t.now IS TRUE
     OR (i.state = 'queued' AND NOT i.abandoned

@@ -58,7 +58,7 @@ class Players:
 
     async def renew(self, who: Identity, item: int, token: str) -> Told:
         request = RenewRequest(lease_token=token)
-        answer = await refusable(renew(self.desk.db, who, str(item), request))
+        answer = await refusable(renew(self.desk.db, self.desk.policy, who, str(item), request))
         if isinstance(answer, Told):
             return answer
         facts = {"left": seconds(answer.expires_in_ms), "capped": answer.capped}

@@ -73,7 +73,9 @@ async def work(desk: Desk, who: Identity) -> list[int]:
         again = await claim(desk.db, desk.policy, who, QUEUE, key)
         assert again.lease is not None
         assert again.lease.lease_token == lease.lease_token
-        await renew(desk.db, who, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+        await renew(
+            desk.db, desk.policy, who, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+        )
         said.append(await judge(desk, who, lease))
 
 

@@ -139,7 +139,7 @@ async def test_a_claim_and_the_revival_of_a_lapsed_lease_at_once_make_one_lease(
     async with desk.db.transaction() as first:
         assert await claim_next(first, **_by(ana)) is not None
         request = RenewRequest(lease_token=lapsed.lease_token)
-        renewing = asyncio.create_task(renew(desk.db, ana, lapsed.item_id, request))
+        renewing = asyncio.create_task(renew(desk.db, desk.policy, ana, lapsed.item_id, request))
         await asyncio.wait([renewing], timeout=0.3)
     assert (await renewing).expires_in_ms <= 0
     assert await desk.value("SELECT count(*) FROM item WHERE state = 'leased'") == 1

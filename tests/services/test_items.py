@@ -129,10 +129,14 @@ async def test_the_history_of_an_item_says_who_held_it_and_who_ended_it(
     item = await desk.item()
     lease = await desk.lease(ana)
     for _ in range(3):
-        await renew(desk.db, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+        await renew(
+            desk.db, desk.policy, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+        )
     await give_up(desk, ana, lease)
     second = await desk.lease(ben)
-    await renew(desk.db, ben, second.item_id, RenewRequest(lease_token=second.lease_token))
+    await renew(
+        desk.db, desk.policy, ben, second.item_id, RenewRequest(lease_token=second.lease_token)
+    )
     await fetch_back(desk, lead, second, 3)
     found = await history(desk, lead, item, 2)
     assert [(e.happening, e.lease_epoch, e.person, e.by, e.times) for e in found] == [
@@ -153,11 +157,15 @@ async def test_renewals_on_both_sides_of_a_lapse_are_two_entries(
     ana = await desk.person("ana")
     item = await desk.item()
     lease = await desk.lease(ana)
-    await renew(desk.db, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+    await renew(
+        desk.db, desk.policy, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+    )
     await desk.pass_time(LAPSED)
     await redrive(desk.db)
     for _ in range(2):
-        await renew(desk.db, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+        await renew(
+            desk.db, desk.policy, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+        )
     page = await lease_page(desk.db, lead, str(item), None, 50)
     told = [(entry.happening.value, entry.times) for entry in page.entries]
     assert told == [("grant", 1), ("renew", 1), ("lapse", 1), ("renew", 2)]
@@ -170,7 +178,9 @@ async def test_a_lease_that_a_verdict_ended_says_so_and_not_which(
     item, other = await desk.item(), await desk.item("c-2", rank=1)
     await give_up(desk, ana, await desk.lease(ana))
     lease = await desk.lease(ben)
-    await renew(desk.db, ben, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+    await renew(
+        desk.db, desk.policy, ben, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+    )
     assert [e.happening.value for e in await history(desk, lead, item, 50)][-1] == "renew"
     begun = await lease_page(desk.db, lead, str(item), None, 2)
     await desk.pass_time(LAPSED)  # late, and good still

@@ -24,7 +24,9 @@ async def test_renewing_gives_a_whole_lease_again(desk: Desk) -> None:
     await desk.item()
     lease = await desk.lease(ana)
     await desk.pass_time(2 * MINUTE)
-    renewed = await renew(desk.db, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+    renewed = await renew(
+        desk.db, desk.policy, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+    )
     assert 170_000 < renewed.expires_in_ms <= 180_000
     assert not renewed.capped
 
@@ -36,13 +38,13 @@ async def test_renewals_end_at_the_queues_longest_hold(desk: Desk) -> None:
     request = RenewRequest(lease_token=lease.lease_token)
     for _ in range(28):
         await desk.pass_time(2 * MINUTE)
-        assert not (await renew(desk.db, ana, lease.item_id, request)).capped
+        assert not (await renew(desk.db, desk.policy, ana, lease.item_id, request)).capped
     await desk.pass_time(2 * MINUTE)
-    renewed = await renew(desk.db, ana, lease.item_id, request)
+    renewed = await renew(desk.db, desk.policy, ana, lease.item_id, request)
     assert renewed.capped
     assert renewed.expires_in_ms <= 120_000
     await desk.pass_time(5 * MINUTE)
-    assert (await renew(desk.db, ana, lease.item_id, request)).expires_in_ms < 0
+    assert (await renew(desk.db, desk.policy, ana, lease.item_id, request)).expires_in_ms < 0
 
 
 async def test_a_lapsed_lease_that_nobody_took_can_be_renewed(desk: Desk) -> None:
@@ -51,7 +53,9 @@ async def test_a_lapsed_lease_that_nobody_took_can_be_renewed(desk: Desk) -> Non
     lease = await desk.lease(ana)
     await desk.pass_time(4 * MINUTE)
     await redrive(desk.db)
-    await renew(desk.db, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+    await renew(
+        desk.db, desk.policy, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+    )
     mine = (await my_lease(desk.db, desk.policy, ana)).lease
     assert mine is not None
     assert mine.lease_token == lease.lease_token
@@ -63,7 +67,9 @@ async def test_somebody_elses_token_renews_nothing(desk: Desk) -> None:
     await desk.item()
     lease = await desk.lease(ana)
     with pytest.raises(StaleLease) as refused:
-        await renew(desk.db, ben, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+        await renew(
+            desk.db, desk.policy, ben, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+        )
     assert refused.value.extra == {}
 
 
@@ -71,7 +77,7 @@ async def test_somebody_elses_token_renews_nothing(desk: Desk) -> None:
 async def test_an_item_that_is_not_there_is_not_found(desk: Desk, item_id: str) -> None:
     ana = await desk.person("ana")
     with pytest.raises(NotFound):
-        await renew(desk.db, ana, item_id, RenewRequest(lease_token=new_key()))
+        await renew(desk.db, desk.policy, ana, item_id, RenewRequest(lease_token=new_key()))
 
 
 async def test_a_release_rotates_the_token(desk: Desk) -> None:

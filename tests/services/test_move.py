@@ -84,7 +84,9 @@ async def test_whoever_holds_it_can_not_decide_it_any_more_and_is_told(desk: Des
         await desk.decide(ana, lease)
     assert refused.value.extra["now"] == "moved"
     with pytest.raises(StaleLease):
-        await renew(desk.db, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+        await renew(
+            desk.db, desk.policy, ana, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+        )
     assert await desk.value("SELECT count(*) FROM decision") == 0
 
 

@@ -22,7 +22,9 @@ COOLDOWN = timedelta(minutes=11)
 async def told(desk: Desk, who: Identity, lease: Lease) -> dict[str, Any]:
     """Return what a stale token is told; asking changes nothing."""
     with pytest.raises(StaleLease) as refused:
-        await renew(desk.db, who, lease.item_id, RenewRequest(lease_token=lease.lease_token))
+        await renew(
+            desk.db, desk.policy, who, lease.item_id, RenewRequest(lease_token=lease.lease_token)
+        )
     return refused.value.extra
 
 
@@ -111,7 +113,9 @@ async def test_it_can_be_claimed_again_only_by_whoever_holds_nothing_else(desk: 
     await give_up(desk, ana, lease)
     other = await desk.lease(ana)
     await desk.pass_time(timedelta(minutes=2))
-    await renew(desk.db, ana, other.item_id, RenewRequest(lease_token=other.lease_token))
+    await renew(
+        desk.db, desk.policy, ana, other.item_id, RenewRequest(lease_token=other.lease_token)
+    )
     await desk.admin.execute("UPDATE exclusion SET until = clock()")
     assert (await told(desk, ana, lease))["can_reclaim"] is False
     await desk.decide(ana, other)

@@ -42,7 +42,7 @@ async def test_the_first_terminal_can_do_nothing_with_the_lease_any_more(desk: D
     second = await go_on_at(desk, ana)
     token = RenewRequest(lease_token=first.lease_token)
     for deed in (
-        lambda: renew(desk.db, ana, first.item_id, token),
+        lambda: renew(desk.db, desk.policy, ana, first.item_id, token),
         lambda: give_up(desk, ana, first),
         lambda: set_aside(desk, ana, first),
         lambda: desk.decide(ana, first),
