@@ -93,20 +93,26 @@ WHERE EXISTS (
     AND position(convert_to(a.fingerprint, 'UTF8') IN e.canonical) > 0);
 
 -- name: read_decision(tenant_id, content_id)^
--- Read the state in force of one content, the decision behind it, and the one that waits to take effect.
+-- Read the state in force of one content, the decision behind it with the scores of its time, and the one that waits to take effect.
 SELECT c.content_id, c.state, c.seq, c.model_version, c.policy_version,
   d.id AS decision_pk, d.kind, d.actor, d.verdict, d.outcome, d.reason::text AS reason, d.band,
-  coalesce(d.risk_score, c.risk_score)::text AS risk_score, d.explanation::text AS explanation,
+  coalesce(d.risk_score, CASE WHEN NOT EXISTS (
+    SELECT FROM score s WHERE s.content_id = c.id AND s.mode = 'acting' AND s.id > coalesce(seen.id, 0))
+    THEN c.risk_score END)::text AS risk_score, d.explanation::text AS explanation,
   d.policy_version AS decision_policy_version, d.model_version AS decision_model_version,
   c.decided_at, c.withdrawn_at,
-  (SELECT jsonb_object_agg(l.key, l.value)::text
-   FROM (SELECT s.labels FROM score s
-         WHERE s.content_id = c.id AND s.mode = 'acting' ORDER BY s.id DESC LIMIT 1) AS newest,
-     jsonb_each_text(newest.labels) AS l) AS labels,
+  (SELECT jsonb_object_agg(l.key, l.value)::text FROM jsonb_each_text(seen.labels) AS l) AS labels,
   r.id AS recorded_pk, r.kind AS recorded_kind, r.verdict AS recorded_verdict,
   r.outcome AS recorded_outcome, r.recorded_at, r.apply_after
 FROM content c
 LEFT JOIN decision d ON d.id = c.applied_decision
 LEFT JOIN decision r ON r.id = c.head_decision
   AND NOT EXISTS (SELECT FROM applied a WHERE a.decision_id = r.id)
+LEFT JOIN applied f ON f.decision_id = d.id
+LEFT JOIN LATERAL (
+  -- What the engine decides takes effect at once, in the transaction that stores its scores.
+  SELECT s.id, s.labels FROM score s
+  WHERE s.content_id = c.id AND s.mode = 'acting' AND s.received_at
+    <= coalesce(CASE d.kind WHEN 'automatic' THEN f.at ELSE d.recorded_at END, 'infinity')
+  ORDER BY s.id DESC LIMIT 1) seen ON true
 WHERE c.tenant_id = :tenant_id AND c.content_id = :content_id;

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import asyncpg
 import pytest
+from msgspec import structs
 
 from backend.db.connection import Database
 from backend.domain.refusals import NotFound
@@ -13,7 +14,17 @@ from backend.services import keys
 from backend.services.policies import activate, shipped_policy
 from backend.services.read import decision
 from backend.services.submit import submit
-from shared.vocabulary import Actor, ContentState, DecisionKind, KeyEnv, Outcome, Role, Verdict
+from shared.vocabulary import (
+    Actor,
+    Band,
+    ContentState,
+    DecisionKind,
+    KeyEnv,
+    Outcome,
+    Role,
+    Verdict,
+)
+from tests.services.showings import revised, submitted
 from tests.support.desk import Desk, set_up_desk
 from tests.support.gateway import identified, row, somebody
 
@@ -58,6 +69,34 @@ async def test_what_waits_for_people_is_told_with_the_engines_account(desk: Desk
     assert (view.explanation["category"], view.explanation["score"]) == ("hate", "0.5")
     assert view.explanation["otherwise"] == {"band": "REVIEW", "category": "spam"}
     assert (view.policy_version, view.recorded) == (desk.policy.version, None)
+
+
+async def test_what_is_shown_of_a_decision_is_what_it_was_made_of(desk: Desk) -> None:
+    """Newer scores belong to no decision yet: they do not stand beside an older one's band."""
+    producer = await submitted(desk, "c-1", {"hate": 0.1})
+    before = await decision(desk.db, producer, "c-1")
+    assert (before.band, before.labels["hate"]) == (Band.ALLOW, "0.1")
+    await revised(desk, producer, "c-1", {"hate": 0.99})
+    after = await decision(desk.db, producer, "c-1")
+    assert after.state is ContentState.IN_REVIEW
+    assert (after.band, after.labels) == (before.band, before.labels)
+    assert after.risk_score == before.risk_score
+    anna = await desk.person("anna")
+    await desk.decide(anna, await desk.lease(anna), Verdict.REJECT)
+    await revised(desk, producer, "c-1", {"hate": 0.2}, text="three")
+    await desk.apply_all()
+    said = await decision(desk.db, producer, "c-1")
+    assert (said.verdict, said.band, said.labels["hate"]) == (Verdict.REJECT, None, "0.99")
+    assert said.risk_score is None, "that of what came later is not his"
+
+
+async def test_what_was_held_without_scores_shows_none_until_it_is_decided(desk: Desk) -> None:
+    producer = await somebody(desk.db)
+    bare = structs.replace(row("c-1"), labels={})
+    await submit(desk.db, desk.policy, producer, [bare])
+    await revised(desk, producer, "c-1", {"hate": 0.99})
+    view = await decision(desk.db, producer, "c-1")
+    assert (view.band, view.labels, view.risk_score) == (Band.HELD, {}, None)
 
 
 async def test_one_tenant_sees_nothing_of_another(desk: Desk, admin: Admin) -> None:
