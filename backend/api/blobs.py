@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from litestar import Controller, Request, Response, get, put
@@ -11,7 +12,9 @@ from litestar.params import FromPath
 from backend.api.access import needs
 from backend.api.bodies import read_bytes
 from backend.api.desk import Desk
+from backend.domain.refusals import Busy, Malformed
 from backend.services.blobs import Blob, put_blob, read_audited, read_leased
+from backend.services.places import Places
 from backend.services.steady import steadily
 from shared.vocabulary import Role
 from shared.wire.evidence import BLOB_LIMIT, BLOB_TYPES, LEASE_TOKEN_HEADER, BlobReceipt
@@ -23,6 +26,13 @@ _HEADERS = {
     "content-security-policy": "sandbox; default-src 'none'",
 }
 """What keeps a browser from showing, or running, what a stranger has sent."""
+
+LONGEST_UPLOAD = 60.0
+"""Seconds within which the whole of an attachment must come."""
+
+_UPLOADS = Places(4)
+"""Each holds a whole attachment in memory."""
+_RETRY_AFTER_MS = 1_000
 
 
 class BlobController(Controller):
@@ -40,8 +50,11 @@ class BlobController(Controller):
         self, request: Request[Any, Any, Any], sha256: FromPath[str], desk: NamedDependency[Desk]
     ) -> Response[BlobReceipt]:
         """Store the body under its SHA-256: 201 if it is new, 200 if it was there."""
-        media_type, data = await read_bytes(request, *BLOB_TYPES)
-        receipt = await steadily(lambda: put_blob(desk.db, desk.who, sha256, media_type, data))
+        with _UPLOADS.one() as is_free:
+            if not is_free:
+                raise Busy("others are sending attachments", retry_after_ms=_RETRY_AFTER_MS)
+            media_type, data = await _arrived(request)
+            receipt = await steadily(lambda: put_blob(desk.db, desk.who, sha256, media_type, data))
         return Response(receipt, status_code=201 if receipt.created else 200)
 
     @get(
@@ -76,6 +89,15 @@ class BlobController(Controller):
         return _bytes(
             await steadily(lambda: read_audited(desk.db, desk.policy, desk.who, content_id, sha256))
         )
+
+
+async def _arrived(request: Request[Any, Any, Any]) -> tuple[str, bytes]:
+    """Return the media type and the bytes; who sends too slowly does not keep others out."""
+    try:
+        async with asyncio.timeout(LONGEST_UPLOAD):
+            return await read_bytes(request, *BLOB_TYPES)
+    except TimeoutError:
+        raise Malformed(f"the body has to come within {LONGEST_UPLOAD:.0f} seconds") from None
 
 
 def _bytes(blob: Blob) -> Response[bytes]:
