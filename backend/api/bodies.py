@@ -98,6 +98,9 @@ async def _whole(request: Request[Any, Any, Any]) -> bytes:
 
 def _media_type(request: Request[Any, Any, Any], *accepted: str) -> str:
     """Return the media type of the body; one that is not said is taken for the first."""
+    for name in ("content-type", "content-encoding"):
+        if len(request.headers.getall(name, [])) > 1:
+            raise UnsupportedMediaType(f"say {name} once")
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding != "identity":
