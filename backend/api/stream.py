@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
@@ -17,7 +18,6 @@ from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from backend.api.access import bearer_of, needs
 from backend.db.errors import DatabaseError
-from backend.domain.identity import Identity
 from backend.domain.refusals import Unauthenticated
 from backend.services.hub import Hub, Stream
 from backend.services.keys import Keyring
@@ -50,18 +50,18 @@ class StreamController(Controller):
         screen is asked for anew. A comment comes every 15 seconds.
         """
         hub: Hub = request.app.state.hub
-        hub.refuse_crowd(request.user)
         keyring: Keyring = request.app.state.keyring
         return ServerSentEvent(
-            _messages(hub, keyring, request.user, bearer_of(request)), retry_duration=_RETRY_MS
+            _messages(hub.stream(request.user), keyring, bearer_of(request)),
+            retry_duration=_RETRY_MS,
         )
 
 
 async def _messages(
-    hub: Hub, keyring: Keyring, who: Identity, bearer: str
+    place: AbstractContextManager[Stream], keyring: Keyring, bearer: str
 ) -> AsyncIterator[ServerSentEventMessage]:
     clock = asyncio.get_running_loop().time
-    with hub.stream(who) as stream:
+    with place as stream:
         beat, look = clock() + HEARTBEAT_SECONDS, clock() + _spread(LOOK_AGAIN)
         while not stream.ended:
             if clock() >= look:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import chain
 
 from backend.domain.identity import Identity
@@ -162,21 +163,24 @@ class Hub:
 
     # who wants to know
 
-    def refuse_crowd(self, who: Identity) -> None:
-        """Raise Busy if this person has as many streams as one may have."""
-        if self._streams_each <= len(self._still_read(who)):
+    def stream(self, who: Identity) -> AbstractContextManager[Stream]:
+        """Listen for one terminal. The place is taken at once, so that all who come count.
+
+        Raises Busy if this person has as many streams as one may have. Unless somebody listens, the
+        place is free again after a minute; when the server stops, the stream has ended already.
+        """
+        stream = Stream(who)
+        if self._closed:
+            stream.end()
+        elif self._streams_each <= len(self._still_read(who)):
             raise Busy("close another terminal first", retry_after_ms=_RETRY_AFTER_MS)
+        else:
+            people = self._streams.setdefault(who.tenant_id, {})
+            people.setdefault(who.principal_id, deque()).append(stream)
+        return self._listening(stream)
 
     @contextlib.contextmanager
-    def stream(self, who: Identity) -> Iterator[Stream]:
-        """Listen for one terminal; the stream has ended already if there is no place for it."""
-        stream = Stream(who)
-        if self._closed or self._streams_each <= len(self._still_read(who)):
-            stream.end()
-            yield stream
-            return
-        people = self._streams.setdefault(who.tenant_id, {})
-        people.setdefault(who.principal_id, deque()).append(stream)
+    def _listening(self, stream: Stream) -> Iterator[Stream]:
         try:
             yield stream
         finally:

@@ -214,6 +214,26 @@ async def test_a_person_has_so_many_and_a_place_is_free_again_when_one_goes(
     assert await until(lambda: nobody_streams(server))
 
 
+async def test_of_those_who_come_at_once_so_many_are_let_in_and_the_others_are_told(
+    server: LiveServer, database: Database
+) -> None:
+    headers = {"authorization": f"Bearer {await key_for(database, Role.REVIEWER)}"}
+    async with httpx.AsyncClient(timeout=10) as http:
+        asked = [http.build_request("GET", f"{server.address}/v1/stream", headers=headers)] * 20
+        come = await asyncio.gather(*(http.send(one, stream=True) for one in asked))
+        let_in = [response for response in come if response.status_code == 200]
+        assert len(let_in) == STREAMS_EACH
+        for response in come:
+            if response not in let_in:
+                await response.aread()
+                problem(response, 503, "busy")
+            else:
+                line = await asyncio.wait_for(anext(response.aiter_lines()), 5)
+                assert line.startswith("retry:")
+                await response.aclose()
+    assert await until(lambda: nobody_streams(server))
+
+
 async def is_free(server: LiveServer) -> bool:
     return len(await streams_of(server)) < STREAMS_EACH
 

@@ -156,16 +156,31 @@ async def test_a_person_has_so_many_streams_and_no_more() -> None:
     hub = Hub()
     with ExitStack() as stack:
         for _ in range(STREAMS_EACH):
-            hub.refuse_crowd(person())
             assert not stack.enter_context(hub.stream(person())).ended
         with pytest.raises(Busy) as refused:
-            hub.refuse_crowd(person())
+            hub.stream(person())
         assert refused.value.extra["retry_after_ms"] > 0
-        with hub.stream(person()) as late:
-            assert late.ended
-            assert await late.take(10) is None
-        hub.refuse_crowd(person(2))
-    hub.refuse_crowd(person())
+        with hub.stream(person(2)) as other:
+            assert not other.ended
+    with hub.stream(person()) as again:
+        assert not again.ended
+    assert not hub._streams
+
+
+async def test_those_who_come_at_once_count_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place is taken before anybody listens; who never does has it for a while only."""
+    monkeypatch.setattr(hubs, "UNREAD_AT_MOST", 0.2)
+    hub = Hub()
+    come = [hub.stream(person()) for _ in range(STREAMS_EACH)]
+    with pytest.raises(Busy):
+        hub.stream(person())
+    with come[0] as stream:
+        assert not stream.ended
+    with hub.stream(person()) as another:
+        assert not another.ended
+    await asyncio.sleep(0.3)
+    with hub.stream(person()) as late:
+        assert not late.ended
     assert not hub._streams
 
 
@@ -176,9 +191,8 @@ async def test_a_stream_that_nobody_reads_gives_up_its_place(
     hub = Hub(streams_each=1)
     with hub.stream(person()) as dead:
         await asyncio.sleep(0.1)
-        hub.refuse_crowd(person())
-        assert dead.ended
         with hub.stream(person()) as live:
+            assert dead.ended
             assert not live.ended
 
 
