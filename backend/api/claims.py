@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 from litestar import Controller, Request, get, post
 from litestar.di import NamedDependency
-from litestar.params import FromQuery
+from litestar.params import FromQuery, QueryParameter
 
 from backend.api.access import needs
 from backend.api.bodies import Body
 from backend.api.desk import Desk
+from backend.api.queries import said_once, whole_number
 from backend.domain.refusals import InvalidField
 from backend.services.available import Lookout, available
 from backend.services.claim_any import claim_any
@@ -21,6 +22,11 @@ from shared.wire.queue import Available, ClaimAnyAnswer, ClaimAnyRequest
 
 LONGEST_WAIT_MS = 30_000
 _MOST_QUEUES = 50
+# Read as text, so that what does not fit is refused in the house's words.
+Wait = Annotated[
+    str | None,
+    QueryParameter(name="wait_ms", description=f"0 to {LONGEST_WAIT_MS}; not at all if not said"),
+]
 _CLAIM = Body(ClaimAnyRequest)
 _CLAIMERS = (Role.REVIEWER, Role.LEAD)
 
@@ -55,19 +61,19 @@ class ClaimController(Controller):
         request: Request[Any, Any, Any],
         desk: NamedDependency[Desk],
         queue: FromQuery[list[str] | None] = None,
-        wait_ms: FromQuery[int] = 0,
+        wait_ms: Wait = None,
     ) -> Available:
         """Answer once a claim would find something in one of these queues, or after `wait_ms`.
 
         Without a queue: in any that the asker may work in. Nothing is leased.
         """
-        if not 0 <= wait_ms <= LONGEST_WAIT_MS:
-            raise InvalidField(f"from 0 to {LONGEST_WAIT_MS}", field="wait_ms")
+        said_once(request, "wait_ms")
+        wait = whole_number(wait_ms, "wait_ms", usual=0, least=0, most=LONGEST_WAIT_MS)
         if queue is not None and len(queue) > _MOST_QUEUES:
             raise InvalidField(f"at most {_MOST_QUEUES} queues", field="queue")
         lookout: Lookout = request.app.state.lookout
         waiting = asyncio.create_task(
-            steadily(lambda: available(lookout, desk.policy, desk.who, queue, wait_ms / 1_000))
+            steadily(lambda: available(lookout, desk.policy, desk.who, queue, wait / 1_000))
         )
         return await _unless_gone(request, waiting)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from litestar import Controller, get
+from litestar import Controller, Request, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from backend.api.access import needs
 from backend.api.desk import Desk
+from backend.api.queries import said_once, whole_number
 from backend.domain.refusals import InvalidField
 from backend.services.items import item_page, lease_page
 from backend.services.steady import steadily
@@ -44,21 +45,29 @@ class ItemListController(Controller):
     )
     async def leases(
         self,
+        request: Request[Any, Any, Any],
         item_id: FromPath[str],
         desk: NamedDependency[Desk],
         after: After = None,
         limit: Limit = None,
     ) -> LeasePage:
         """Return who held an item, how each lease ended and by whom, oldest first."""
-        size = _number(limit)
+        said_once(request, "after", "limit")
+        size = _size(limit)
         return await steadily(lambda: lease_page(desk.db, desk.who, item_id, after, size))
 
 
 async def list_items(
-    desk: Desk, queue: str, wanted: str | None, after: str | None, limit: str | None
+    request: Request[Any, Any, Any],
+    desk: Desk,
+    queue: str,
+    wanted: str | None,
+    after: str | None,
+    limit: str | None,
 ) -> ItemPage:
     """Return a page of one of a queue's lists. Raises InvalidField for what is asked wrongly."""
-    which, size = _which(wanted), _number(limit)
+    said_once(request, "list", "after", "limit")
+    which, size = _which(wanted), _size(limit)
     return await steadily(
         lambda: item_page(desk.db, desk.policy, desk.who, queue, which, after, size)
     )
@@ -71,9 +80,5 @@ def _which(wanted: str | None) -> ItemList:
         raise InvalidField(f"one of {', '.join(ItemList)}", field="list") from None
 
 
-def _number(limit: str | None) -> int:
-    if limit is None:
-        return _USUAL
-    if not (limit.isascii() and limit.isdigit()) or len(limit) > len(str(PAGE_LIMIT)):
-        raise InvalidField(f"a page has 1 to {PAGE_LIMIT} lines", field="limit")
-    return int(limit)
+def _size(limit: str | None) -> int:
+    return whole_number(limit, "limit", usual=_USUAL, least=1, most=PAGE_LIMIT)

@@ -54,6 +54,7 @@ class QueueController(Controller):
     )
     async def items(
         self,
+        request: Request[Any, Any, Any],
         queue: FromPath[str],
         desk: NamedDependency[Desk],
         wanted: Wanted = None,
@@ -61,7 +62,7 @@ class QueueController(Controller):
         limit: Limit = None,
     ) -> ItemPage:
         """Return a page of what waits, is held, parked, stuck, or claimable by nobody present."""
-        return await list_items(desk, queue, wanted, after, limit)
+        return await list_items(request, desk, queue, wanted, after, limit)
 
     @post(
         "/v1/queues/{queue:str}/claim",

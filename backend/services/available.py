@@ -19,16 +19,22 @@ from backend.db.connection import Database
 from backend.db.errors import DatabaseError
 from backend.domain.identity import Identity
 from backend.domain.policy import Policy
+from backend.domain.refusals import Busy
 from backend.services.claim import figures_of, queues_asked
 from backend.services.hub import Hub
+from backend.services.places import Places
 from shared.wire.queue import Available
 
 _log = structlog.get_logger(__name__)
 
 LOOK_EVERY = 2.0
 """Seconds between two looks where nothing is heard."""
+WAITS_EACH = 32
+"""How many waits one person may have at once; a client has one."""
 APART = 0.1
 """The least seconds between two looks of one person, however much is heard."""
+
+_RETRY_AFTER_MS = 1_000
 
 
 class _Question(msgspec.Struct, frozen=True):
@@ -52,14 +58,22 @@ class Lookout:
         self._asked: dict[_Question, None] = {}
         self._asking: asyncio.Task[set[_Question]] | None = None
         self._one_at_a_time = asyncio.Lock()
+        self._places = Places(WAITS_EACH)
         self.looks = 0
         """How many statements were sent."""
 
     async def wait(self, who: Identity, queues: Sequence[str], seconds: float) -> list[str]:
         """Return the queues with something for `who`; none if nothing came within `seconds`.
 
-        Raises DatabaseError if the first look can't be had; later ones are tried again.
+        Raises Busy if he waits too often at once, and DatabaseError if the first look can't be had;
+        later ones are tried again.
         """
+        with self._places.one(who.principal_id) as is_free:
+            if not is_free:
+                raise Busy("end another wait first", retry_after_ms=_RETRY_AFTER_MS)
+            return await self._found(who, queues, seconds)
+
+    async def _found(self, who: Identity, queues: Sequence[str], seconds: float) -> list[str]:
         clock = asyncio.get_running_loop().time
         give_up = clock() + seconds
         with self._hub.watching(who.tenant_id, queues) as changed:
@@ -125,7 +139,8 @@ async def available(
 ) -> Available:
     """Return where there is something for `who` to claim, after at most `seconds`.
 
-    Raises InvalidField for a queue that does not exist and Forbidden where `who` may not work.
+    Raises InvalidField for a queue that does not exist, Forbidden where `who` may not work, and
+    Busy as `Lookout.wait` does.
     """
     queues = queues_asked(policy, who, asked, "queue")
     found = await lookout.wait(who, queues, seconds)

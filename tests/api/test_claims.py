@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from backend.services.available import WAITS_EACH
 from shared.vocabulary import Role
 from shared.wire.queue import Available, ClaimAnswer, ClaimAnyAnswer
 from tests.support.api import Api, problem
@@ -63,11 +64,18 @@ async def test_what_can_not_be_claimed_from_is_named(api: Api) -> None:
     for path, field in (
         ("/v1/available?wait_ms=30001", "wait_ms"),
         ("/v1/available?wait_ms=-1", "wait_ms"),
+        ("/v1/available?wait_ms=soon", "wait_ms"),
+        ("/v1/available?wait_ms=", "wait_ms"),
+        ("/v1/available?wait_ms=1.5", "wait_ms"),
+        ("/v1/available?wait_ms=1e3", "wait_ms"),
+        ("/v1/available?wait_ms=%2B1", "wait_ms"),
+        ("/v1/available?wait_ms=%D9%A3", "wait_ms"),
+        (f"/v1/available?wait_ms={'9' * 5000}", "wait_ms"),
+        ("/v1/available?wait_ms=1&wait_ms=1", "wait_ms"),
         ("/v1/available?queue=posts&queue=x", "queue[1]"),
         ("/v1/available?" + "queue=posts&" * 51, "queue"),
     ):
         problem(await api.get(path, role=Role.REVIEWER), 422, "invalid_field", field)
-    problem(await api.get("/v1/available?wait_ms=soon", role=Role.REVIEWER), 400, "malformed")
 
 
 async def test_what_is_there_is_told_and_leased_by_nobody(api: Api) -> None:
@@ -85,6 +93,20 @@ async def test_a_wait_ends_with_what_comes(api: Api) -> None:
     assert not waiting.done()
     await api.post("/v1/content", body("c-1", {"hate": 0.5}))
     assert (await asyncio.wait_for(waiting, 5)).queues == ("posts",)
+
+
+async def test_a_person_waits_so_often_at_once_and_no_more(api: Api) -> None:
+    waiting = [asyncio.create_task(available(api, WAIT)) for _ in range(WAITS_EACH)]
+    await asyncio.sleep(0.5)
+    refused = await api.get("/v1/available?wait_ms=1", role=Role.REVIEWER)
+    problem(refused, 503, "busy")
+    assert int(refused.headers["retry-after"]) >= 1
+    assert (await api.get("/v1/available", role=Role.LEAD)).status_code == 200
+    waiting.pop().cancel()
+    await asyncio.sleep(0.2)
+    assert (await available(api, "/v1/available")).queues == ()
+    api.app.state.closing.set()
+    await asyncio.gather(*waiting)
 
 
 async def test_a_wait_ends_at_once_when_the_server_stops(api: Api) -> None:
