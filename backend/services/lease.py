@@ -94,7 +94,8 @@ def item_key(item_id: str) -> int:
     if not (item_id.isascii() and item_id.isdigit()) or len(item_id) > _MOST_DIGITS:
         raise NotFound("there is no such item", field="item_id")
     key = int(item_id)
-    if key > _LARGEST_ID:
+    # An id has one form: whoever compares two as text must be right.
+    if key > _LARGEST_ID or str(key) != item_id:
         raise NotFound("there is no such item", field="item_id")
     return key
 

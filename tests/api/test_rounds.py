@@ -102,6 +102,9 @@ async def test_a_bulk_that_is_none_is_refused_as_a_whole(api: Api, path: str) ->
         ("limit=1.5", "limit"),
         ("limit=%D9%A3", "limit"),
         (f"limit={'9' * 5000}", "limit"),
+        ("limit=1&limit=2", "limit"),
+        ("list=waiting&list=waiting", "list"),
+        ("after=x&after=y", "after"),
     ],
 )
 async def test_a_list_asked_for_wrongly_says_what_is_wrong(
@@ -112,6 +115,17 @@ async def test_a_list_asked_for_wrongly_says_what_is_wrong(
     if field != "list":
         refused = await api.get(f"/v1/items/1/leases?{asked}", role=Role.LEAD)
         problem(refused, 422, "invalid_field", field)
+
+
+async def test_an_item_has_one_id(api: Api) -> None:
+    await queued(api, "c-1")
+    item = (await api.get("/v1/queues/posts/items", role=Role.LEAD)).json()["items"][0]["item_id"]
+    assert (await api.get(f"/v1/items/{item}/leases", role=Role.LEAD)).status_code == 200
+    other = await api.get(f"/v1/items/000{item}/leases", role=Role.LEAD)
+    problem(other, 404, "not_found", "item_id")
+    said = json.dumps({"items": [f"0{item}"]}).encode()
+    answer = await api.post("/v1/items:withdraw", said, role=Role.LEAD)
+    assert [row["result"] for row in answer.json()["rows"]] == ["not_found"]
 
 
 async def test_refusals_of_single_rounds_say_what_to_do(api: Api, database: Database) -> None:
