@@ -98,9 +98,14 @@ def _parts(evidence: Evidence) -> Iterator[Part]:
         for name, value in flatten(content.fields):
             yield Part(Role.FACT, value, name)
     if evidence.attachments:
-        yield Part(Role.HEADING, "Attachments (SHA-256)")
+        yield Part(Role.HEADING, "Attachments (SHA-256): f saves")
         for digest in evidence.attachments:
-            yield Part(Role.TEXT, digest)
+            yield Part(Role.TEXT, short_hash(digest))
+
+
+def short_hash(digest: str) -> str:
+    """Return the ends of a hash."""
+    return f"{digest[:4]}…{digest[-4:]}"
 
 
 def flatten(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -21,6 +21,15 @@ _SIGNS = (
 _RIFF, _WEBP = b"RIFF", b"WEBP"
 
 
+def home_words(path: Path) -> str:
+    """Return a path as people write it, with `~` for where they are at home."""
+    try:
+        home = Path.home()
+        return f"~/{path.relative_to(home)}" if home != Path("/") else str(path)
+    except (RuntimeError, ValueError):  # there is no home, or it lies elsewhere
+        return str(path)
+
+
 class NotProvenError(Exception):
     """What arrived is not what its digest says."""
 

@@ -6,6 +6,7 @@ import asyncio
 
 from tui.background import begin
 from tui.screens.listening import Listener
+from tui.shelf import home_words
 from tui.state.session import Reviewing
 from tui.widgets.item import ItemPane
 from tui.widgets.pane import Pane
@@ -66,7 +67,8 @@ class Reader(Listener):
             try:
                 await asyncio.to_thread(self.desk.shelf.clear)
             except OSError as error:
-                self.said = f"Attachments are still in {self.desk.shelf.folder}: {error.strerror}"
+                where = home_words(self.desk.shelf.folder)
+                self.said = f"Attachments are still in {where}: {error.strerror}"
                 self.repaint()
 
         begin(self, work, "files")

@@ -6,7 +6,7 @@ import msgspec
 
 from shared.wire.queue import VerdictRequest
 
-RENDERER = "fencepost-tui/1"
+RENDERER = "fencepost-tui/2"
 """Which rendering the reviewer saw; raised when sanitiser or layout change what is shown."""
 
 

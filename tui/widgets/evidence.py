@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from shared.evidence import ShownRuleHit
 from shared.vocabulary import ItemSource
 from shared.wire.queue import Lease
+from tui.document import short_hash
 from tui.safe_text import safe_text
 from tui.state.countdown import clock_words
 from tui.state.held import Held
@@ -169,7 +170,7 @@ def attachments(held: Held, width: int) -> Rows:
     yield rule(f"Attachments: {len(digests)}", width)
     for row in range(0, len(digests), 2):
         shown = (words(f"{short_hash(digest)}  ", "bold") for digest in digests[row : row + 2])
-        yield fit(glue(*shown, words("f saves them", "$muted") if row == 0 else words("")), width)
+        yield fit(glue(*shown, words("f saves", "$muted") if row == 0 else words("")), width)
 
 
 def lease_rows(held: Held, width: int) -> Rows:
@@ -190,11 +191,6 @@ ALL = (labels, legend, explanation, rules, attachments, author, sent_by, lease_r
 COMPACT = (explanation, labels, rules, attachments, author, sent_by, lease_rows, legend)
 WHY = (labels, legend, explanation, rules, attachments)
 CONTEXT = (author, sent_by, lease_rows)
-
-
-def short_hash(digest: str) -> str:
-    """Return the ends of a hash."""
-    return f"{digest[:4]}…{digest[-4:]}"
 
 
 def _short(number: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -114,3 +115,10 @@ def test_a_rule_hit_across_two_slices_is_marked_in_both() -> None:
     first, second = document.take(100)[0], document.take(100)[0]
     assert first.hits == ((90, 100),)
     assert second.hits[0] == (0, 10)
+
+
+def test_an_attachment_is_one_short_row_and_never_broken() -> None:
+    digest = "f61e" + "0" * 56 + "1865"
+    item = msgspec.structs.replace(samples.kyc(), attachments=(digest,))
+    parts = parts_of(item)
+    assert [part.text for part in parts[-2:]] == ["Attachments (SHA-256): f saves", "f61e…1865"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.shelf import NotProvenError, Shelf
+from tui.shelf import NotProvenError, Shelf, home_words
 
 
 def digest(data: bytes) -> str:
@@ -68,3 +68,13 @@ def test_a_link_in_place_of_the_folder_is_taken_away_and_not_followed(tmp_path: 
     shelf.folder.symlink_to(elsewhere)
     shelf.clear()
     assert (elsewhere / "file").read_text() == "kept"
+
+
+def test_a_path_is_said_from_home_and_whole_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert home_words(tmp_path / "state" / "a") == "~/state/a"
+    assert home_words(Path("/elsewhere/a")) == "/elsewhere/a"
+    monkeypatch.setenv("HOME", "/")
+    assert home_words(Path("/elsewhere/a")) == "/elsewhere/a"
