@@ -20,7 +20,7 @@ from tui.answers import UNKNOWN, Moment, arrived, stale_facts, words_of
 from tui.clock import elapsed
 from tui.journal import Journal
 from tui.seat import seated
-from tui.shelf import NotProvenError, Shelf
+from tui.shelf import NotProvenError, Shelf, home_words
 from tui.state.countdown import from_answer
 from tui.state.events import (
     Event,
@@ -200,7 +200,7 @@ class LeaseDesk:
         except ClientError as error:
             return NotRecorded(f"Parked or not is unknown: {words_of(error)}; P sends it again")
         await self.drop_draft()
-        return ParkedAway(lease.content_id, parked)
+        return ParkedAway(lease.content_id, parked, asked=bool(meant.question))
 
     async def _park(self, lease: Lease, request: ParkRequest) -> datetime:
         try:
@@ -246,7 +246,7 @@ class LeaseDesk:
             return "Not saved: what arrived is not what the evidence names. It was thrown away."
         except OSError as error:
             return f"Not saved: {error.strerror}"
-        return f"{len(digests)} saved in {self.shelf.folder}, until this item goes"
+        return f"{len(digests)} saved in {home_words(self.shelf.folder)}, until this item goes"
 
     def _opened(
         self, lease: Lease, sent: float, *, resumed: bool

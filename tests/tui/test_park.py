@@ -41,6 +41,7 @@ async def test_three_keys_park_and_the_receipt_says_until_when(folder: Path) -> 
         await armed(pilot)
         text = shown(app)
         assert "Parked until Tue 1 Dec" in text
+        assert "question" not in text
         assert "kyc-2041" in text, "the next item is there"
     body = server.parked[0]
     until = datetime.fromisoformat(body["until"])
@@ -66,8 +67,13 @@ async def test_a_question_to_the_producer_goes_with_it(folder: Path) -> None:
     async with running(app, (80, 24)) as pilot:
         await press(pilot, "P", "1", "2", *typed(ASKED))
         assert ASKED in shown(app)
+        day = today() + timedelta(days=1)
+        assert f"Parked until {day:%a} {day.day} {day:%b} 09:00 · Question to the" in shown(app)
+        assert "name no colleague" in shown(app)
         await press(pilot, "enter")
         await armed(pilot)
+        assert "Parked until Tue 1 Dec" in shown(app)
+        assert "your question was sent" in shown(app)
     assert server.parked[0]["question"] == ASKED
     assert Journal(folder, SERVER, KEY).draft("1001") is None
 
@@ -157,15 +163,23 @@ async def test_a_lease_that_ran_out_and_is_still_mine_is_renewed_and_parked(fold
     assert len(server.parked) == 1
 
 
-@pytest.mark.parametrize("now", ["resolved", "withdrawn", "leased"])
-async def test_parking_what_moved_on_says_where_it_is(folder: Path, now: str) -> None:
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        ("resolved", "This item is not in your hands any more"),
+        ("leased", "This item is not in your hands any more"),
+        ("withdrawn", "This item was withdrawn"),
+        ("moved", "This item was moved to another queue"),
+    ],
+)
+async def test_parking_what_moved_on_says_where_it_is(folder: Path, now: str, words: str) -> None:
     server = FakeServer([POST])
     server.fail("park", lambda: problem(ProblemCode.STALE_LEASE, 409, now=now))
     app = application(server, folder)
     async with running(app) as pilot:
         await press(pilot, "P", "2", "5")
         await pilot.pause(0.2)
-        assert "This item is not in your hands any more" in shown(app)
+        assert words in shown(app)
 
 
 async def test_while_it_is_being_parked_no_verdict_leaves_and_its_end_is_no_news(
@@ -189,3 +203,8 @@ async def test_while_it_is_being_parked_no_verdict_leaves_and_its_end_is_no_news
         await decide(pilot, "r", "1")
     assert [body["item_id"] for path, body in server.bodies if "item_id" in body] == []
     assert len(server.verdicts) == 1
+
+
+async def test_the_key_that_parks_is_in_the_last_row_where_there_is_room(folder: Path) -> None:
+    async with running(app := application(FakeServer([POST]), folder), (120, 40)):
+        assert " P  Park " in shown(app).splitlines()[-1]

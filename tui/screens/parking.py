@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tui.clock import today
+from tui.clock import day_words, today
 from tui.desk import Desk
 from tui.messages import LineDropped, LineSaved, Purpose
 from tui.screens.bench import NOTE_KEPT, key_clock
@@ -99,7 +99,15 @@ class Parker(Switcher):
             self.writing = KeptNote(lease.item_id, lease.content_id, "")
             asks = self.form.step is Step.QUESTION
             text, purpose = (self.question, Purpose.QUESTION) if asks else ("", Purpose.TIME)
-            self.query_one(NoteInput).open(text, purpose, self.form.words)
+            about = _chosen(self.form) if asks else ""
+            self.query_one(NoteInput).open(text, purpose, self.form.words, about)
+
+
+def _chosen(form: Form) -> str:
+    """Return until when it will be parked, as it was chosen."""
+    if form.until is None:
+        return "Parked until new evidence"
+    return f"Parked until {day_words(form.until)}"
 
 
 def _item(held: Held | None) -> str:

@@ -174,6 +174,8 @@ class ParkedAway:
 
     content_id: str
     wake_at: datetime
+    asked: bool = False
+    """Whether a question went to the producer with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def verdict_bar(hand: Hand, frozen: bool, width: int, *, noted: bool = False) ->
         parts += [*_offer(offer, ready), words(" ")]
     right = glue(cap("?"), words(" Help "))
     note = ("c", "✓Note" if noted else "Note", "bold $review" if noted else "$muted")
-    rest = (("tab", "Pane"), ("Q", "Queues"), ("ctrl+q", "Sign off"))
+    rest = (("P", "Park"), ("tab", "Pane"), ("Q", "Queues"), ("ctrl+q", "Sign off"))
     for key, name, role in (note, *((key, name, "$muted") for key, name in rest)):
         more = [cap(key), words(f" {name} ", role)]
         if glue(*parts, *more).cell_length + right.cell_length <= width:
@@ -177,8 +177,12 @@ def _parked_words(parked: ParkedAway, width: int) -> Content:
     until = glue(words(" Parked", "bold $escalate"), words(f" until {day_words(parked.wake_at)}"))
     early = words(", or until there is new evidence", "$muted")
     item = words(f" {parked.content_id} ·", "bold")
+    asked = words(" · your question was sent" if parked.asked else "")
     return roomiest(
-        width, glue(done, item, until, early), glue(done, item, until), glue(done, until)
+        width,
+        glue(done, item, until, early, asked),
+        glue(done, item, until, asked),
+        glue(done, until, asked),
     )
 
 

@@ -9,6 +9,7 @@ from shared.vocabulary import ItemNow
 from shared.wire.evidence import LabelChange
 from tui.clock import moment_words
 from tui.difference import Difference, FactChange, Place
+from tui.document import short_hash
 from tui.safe_text import SafeText, safe_text
 from tui.state.held import StaleFacts
 from tui.state.offers import can_send, contradiction
@@ -17,7 +18,6 @@ from tui.state.session import Changed, Stale
 from tui.widgets.bands import ROLES, score_words
 from tui.widgets.bars import VERDICT_ROLES
 from tui.widgets.card import fact, key_row, note_rows
-from tui.widgets.evidence import short_hash
 from tui.widgets.paint import Content, Style, fit, glue, marked, words
 from tui.wrap import wrap
 
@@ -32,12 +32,16 @@ _LONGEST = 400
 _PLAIN = {
     ItemNow.FREE: "Nobody has it: it waits again.",
     ItemNow.RESOLVED: "It was decided{at}.",
-    ItemNow.MOVED: "It was moved to another queue{at}.",
+    ItemNow.MOVED: "It was moved to another queue{at}; whoever works there decides it.",
     ItemNow.ESCALATED: "It was escalated{at}.",
     ItemNow.WITHDRAWN: "It was withdrawn{at}: nobody needs to look any more.",
     ItemNow.TAKEN_BACK: "A lead took it back{at}.",
     ItemNow.TAKEN_OVER: "You took it over in another terminal{at}; it is open there.",
     ItemNow.PARKED: "It was parked{at}, and comes back by itself.",
+}
+_GONE: dict[str, str] = {
+    ItemNow.MOVED: "This item was moved to another queue",
+    ItemNow.WITHDRAWN: "This item was withdrawn",
 }
 
 
@@ -61,7 +65,7 @@ def stale_dialog(stale: Stale) -> Dialog:
         rows.append(_sent(stale.pending, "You sent"))
         rows.append(words("It overwrote nothing. The content is as if you had not sent it."))
     else:
-        title = "This item is not in your hands any more"
+        title = _GONE.get(facts.now, "This item is not in your hands any more")
         rows.append(words("Nothing was sent from here, and nothing was overwritten.", "$muted"))
     if stale.note:
         goes_on = stale.note == facts.goes_on

@@ -13,7 +13,7 @@ from tui.widgets.paint import Content, words
 
 _TITLES = {
     Purpose.NOTE: "Note: goes with your verdict, seen by leads and auditors",
-    Purpose.QUESTION: "Question: the producer reads it, so name no colleague",
+    Purpose.QUESTION: "Question to the producer: name no colleague",
     Purpose.TIME: "Park until: 2026-12-24 14:00, 14:00, 3d, 2h",
 }
 _LIMITS = {Purpose.NOTE: NOTE_LIMIT, Purpose.QUESTION: QUESTION_LIMIT, Purpose.TIME: 40}
@@ -50,11 +50,17 @@ class NoteInput(Input):
         """Whether somebody is writing."""
         return self.display
 
-    def open(self, text: str, purpose: Purpose = Purpose.NOTE, wrong: str = "") -> None:
-        """Begin writing; `wrong` says what was the matter with the last answer."""
+    def open(
+        self, text: str, purpose: Purpose = Purpose.NOTE, wrong: str = "", about: str = ""
+    ) -> None:
+        """Begin writing; `wrong` says what was the matter with the last answer.
+
+        `about` is what was chosen before it, and leads the title.
+        """
         self.purpose = purpose
         self.max_length = _LIMITS[purpose]
-        self.border_title = _caption(_TITLES[purpose], "")
+        title = _TITLES[purpose]
+        self.border_title = _caption(f"{about} · {title}" if about else title, "")
         self.border_subtitle = _caption(wrong or _KEYS[purpose], "$review" if wrong else "")
         self.value = text
         self.cursor_position = len(self.value)
