@@ -74,6 +74,9 @@ def activate_(file: str, /, *, data: Path | None = None) -> None:
     sys.stdout.write(f"version {activated.policy.version} is in force\n")
     for change in activated.queues:
         sys.stdout.write(_told(change) + "\n")
+    if activated.unrouted:
+        kinds, default = ", ".join(activated.unrouted), activated.policy.default_queue
+        sys.stdout.write(f"no queue names {kinds} any more: to {default}, routes.default\n")
 
 
 def text_of(name: str) -> str:

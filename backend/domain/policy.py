@@ -89,6 +89,8 @@ class _Reader:
     def policy(self) -> Policy:
         """Return what could be read; it means something only if there are no faults."""
         routes = self._one("routes", _Routes, _Routes(default=""))
+        queues = dict(self._all("queues", Queue))
+        reasons = (reason for _, reason in self._all("reasons", Reason, key="code"))
         return Policy(
             version=self._text("version", required=True),
             title=self._text("title"),
@@ -96,8 +98,8 @@ class _Reader:
             weights=self._one("rank", Weights, Weights(), optional=True),
             categories=dict(self._all("categories", Category)),
             scorers=dict(self._all("scorers", Scorer)),
-            queues=dict(self._all("queues", Queue)),
-            reasons=tuple(reason for _, reason in self._all("reasons", Reason, key="code")),
+            queues=queues,
+            reasons=tuple(_of_today(reason, queues) for reason in reasons),
         )
 
     def _text(self, name: str, *, required: bool = False) -> str:
@@ -141,6 +143,15 @@ class _Reader:
             what, _, place = str(fault).partition(" - at `$")
             self.faults.append(Fault(path + place.removesuffix("`"), what))
             return None
+
+
+def _of_today(reason: Reason, queues: Mapping[str, Queue]) -> Reason:
+    """Offer a reason in the heir of each queue that it says by a former name, once."""
+    heirs = {old: name for name, queue in queues.items() for old in queue.formerly}
+    named = [old if old in queues else heirs.get(old, old) for old in reason.queues]
+    if len(set(reason.queues)) == len(named):  # what is said twice is a fault, and stays one
+        named = list(dict.fromkeys(named))
+    return msgspec.structs.replace(reason, queues=tuple(named))
 
 
 def _floats(value: object) -> object:

@@ -41,7 +41,7 @@ def _head(policy: Policy) -> Iterator[Fault]:
     if _VERSION.match(policy.version) is None:
         yield Fault("version", "1 to 32 of A-Z a-z 0-9 . _ -, a letter or digit first")
     if policy.default_queue not in policy.queues:
-        yield Fault("routes.default", f"names no queue; there are {_queue_names(policy)}")
+        yield Fault("routes.default", _no_queue(policy, policy.default_queue))
     if not policy.categories:
         yield Fault("categories", "at least one is needed")
 
@@ -136,13 +136,16 @@ def _escalation(policy: Policy) -> Iterator[Fault]:
         path = f"queues.{name}.escalation_queue"
         target = queue.escalation_queue
         if target is not None and target not in policy.queues:
-            yield Fault(path, f"names no queue; there are {_queue_names(policy)}")
+            yield Fault(path, _no_queue(policy, target))
         elif target is not None and _returns(policy, name):
             yield Fault(path, "leads in a circle")
 
 
-def _queue_names(policy: Policy) -> str:
-    return ", ".join(policy.queues) or "none"
+def _no_queue(policy: Policy, named: str) -> str:
+    heir = policy.former.get(named)
+    if heir in policy.queues:
+        return f"names no queue: write {heir}, which takes its place"
+    return f"names no queue; there are {', '.join(policy.queues) or 'none'}"
 
 
 def _returns(policy: Policy, start: str) -> bool:
@@ -166,7 +169,12 @@ def _draining(policy: Policy) -> Iterator[Fault]:
         if policy.default_queue == name:
             yield Fault(path, "it is routes.default: name another queue there first")
         if queue.kinds:
-            yield Fault(path, "it has kinds: move them to another queue")
+            kinds = ", ".join(queue.kinds)
+            yield Fault(
+                path,
+                f"it has kinds: give another queue {kinds}, or leave them out and"
+                " they go to routes.default",
+            )
         for above, other in policy.queues.items():
             if other.escalation_queue == name:
                 yield Fault(path, f"{above} escalates here: give that another escalation_queue")

@@ -12,11 +12,11 @@ from backend.db import policy as rows
 from backend.db.connection import Connection, Database
 from backend.db.principal import find_tenant
 from backend.domain.model import DEFAULT_TENANT
-from backend.domain.policy import Policy, parse_policy, policy_sha256
+from backend.domain.policy import Policy, PolicyError, parse_policy, policy_sha256
 from backend.domain.refusals import Busy, InvalidField
 from backend.services.news import Tell, depth, nobody
 from backend.services.strays import RENAMED, bring
-from backend.services.succession import QueueChange, bring_queues, remembered
+from backend.services.succession import QueueChange, bring_queues, remembered, unrouted
 
 KEEP_SECONDS = 1.0
 """How long a process believes the policy it knows to be the one in force."""
@@ -40,6 +40,8 @@ class Activated(msgspec.Struct, frozen=True, kw_only=True):
 
     policy: Policy
     queues: tuple[QueueChange, ...]
+    unrouted: tuple[str, ...] = ()
+    """Kinds that a queue named before and none names now: they go to the default."""
 
 
 async def activate(
@@ -83,7 +85,14 @@ async def put_in_force(
     for one in changed:
         for news in depth(tenant_id, one.queue, *filter(None, [one.successor])):
             tell(news)
-    return Activated(policy=policy, queues=tuple(changed))
+    return Activated(policy=policy, queues=tuple(changed), unrouted=_unrouted(active, policy))
+
+
+def _unrouted(active: rows.PolicyRow | None, policy: Policy) -> tuple[str, ...]:
+    try:
+        return () if active is None else unrouted(parse_policy(active.document), policy)
+    except PolicyError:  # of a text that was good once; the new one must not fail for it
+        return ()
 
 
 async def _brought(

@@ -54,6 +54,15 @@ def changes(policy: Policy, known: Sequence[KnownQueue]) -> list[QueueChange]:
     return made
 
 
+def unrouted(before: Policy, policy: Policy) -> tuple[str, ...]:
+    """Return the kinds that a queue named in the policy before, and that go to the default now."""
+    return tuple(
+        kind
+        for kind, queue in before.routes.items()
+        if kind not in policy.routes and policy.queue_named(queue) != policy.default_queue
+    )
+
+
 async def bring_queues(
     conn: Connection, tenant_id: int, policy: Policy, terms: Sequence[rows.QueueRow]
 ) -> list[QueueChange]:

@@ -18,7 +18,7 @@ from shared.vocabulary import Role
 from tests.support.gateway import case, somebody
 from tests.support.office import DELETED, DRAINED, RENAMED
 from tests.support.postgres import own_binaries
-from tests.support.renaming import STANDARD, deleted, merged
+from tests.support.renaming import STANDARD, deleted, merged, versioned
 from tests.support.served import fencepost
 
 pytestmark = pytest.mark.slow
@@ -76,9 +76,14 @@ async def test_activate_says_what_becomes_of_each_queue(place: Server, tmp_path:
     assert (await activate(with_both)).stdout.splitlines()[1:] == [
         "queue files went into posts: 2 items moved, grants copied"
     ]
+    await activate(versioned(STANDARD, "v-4"))
+    assert (await activate(versioned(DRAINED, "v-5"))).stdout.splitlines()[1:] == [
+        "queue cases drains: nothing new comes in",
+        "no queue names kyc, payout, llm_answer, case any more: to posts, routes.default",
+    ]
     nobody = await run("key", "create", "--name", "x", "--role", "lead", "--queue", "nope")
     assert nobody.returncode == 1
-    assert "no such queue; it has escalation, posts" in nobody.stderr
+    assert "no such queue; it has cases, escalation, posts" in nobody.stderr
     assert nobody.stderr.count("\n") == 1
 
 

@@ -208,3 +208,16 @@ async def test_a_policy_that_merges_and_drains_tells_each(desk: Desk) -> None:
     ]
     told = (await change(desk, versioned(STANDARD, "v-4"))).queues
     assert [(one.queue, one.change) for one in told] == [("cases", Change.OPENED)]
+
+
+async def test_kinds_that_no_queue_names_any_more_are_told(desk: Desk) -> None:
+    assert (await change(desk, RENAMED)).unrouted == ()
+    loose = ("kyc", "payout", "llm_answer", "case")
+    await change(desk, versioned(STANDARD, "v-3"))
+    assert (await change(desk, versioned(DRAINED, "v-4"))).unrouted == loose
+    assert (await change(desk, versioned(DRAINED, "v-4"))).unrouted == ()
+    await change(desk, versioned(STANDARD, "v-5"))
+    # Where the default takes the place of their queue, that is where they go anyway.
+    assert (await change(desk, versioned(MERGED, "v-6"))).unrouted == ()
+    await change(desk, versioned(STANDARD, "v-7"))
+    assert (await change(desk, versioned(DELETED, "v-8"))).unrouted == loose

@@ -33,7 +33,7 @@ def test_the_terms_of_a_queue_that_says_nothing_of_itself() -> None:
     [
         ("max_park_ms = 0\n", "queues.cases.max_park_ms: a whole number in [1, 31622400000]"),
         ("max_park_ms = 31622400001\n", "queues.cases.max_park_ms: a whole number in"),
-        ("draining = true\n", "queues.cases.draining: it has kinds: move them"),
+        ("draining = true\n", "queues.cases.draining: it has kinds: give another queue kyc, "),
         ("draining = 1\n", "queues.cases.draining: Expected `bool`"),
         ('formerly = ["Old One"]\n', "queues.cases.formerly: 'Old One' is no name"),
         ('formerly = ["posts"]\n', "queues.cases.formerly: posts is a queue of this policy: leave"),
@@ -56,9 +56,12 @@ def test_a_former_name_has_one_heir() -> None:
 
 def test_nothing_is_sent_to_a_queue_that_drains() -> None:
     text = STANDARD.replace('title = "Posts"', 'title = "Posts"\ndraining = true')
+    left_out = (
+        "give another queue post, comment, profile, or leave them out and they go to routes.default"
+    )
     assert faults_of(text) == [
         "queues.posts.draining: it is routes.default: name another queue there first",
-        "queues.posts.draining: it has kinds: move them to another queue",
+        f"queues.posts.draining: it has kinds: {left_out}",
     ]
     text = STANDARD.replace('title = "Escalations"', 'title = "Escalations"\ndraining = true')
     assert faults_of(text) == [
@@ -84,6 +87,38 @@ def test_an_old_name_leads_to_what_took_its_place() -> None:
     policy = parse_policy(merged(STANDARD, "cases", "posts", "v-3"))
     assert policy.queue_named("cases") == "posts"
     assert parse_policy(deleted(STANDARD, "cases", "v-4")).queue_named("cases") is None
+
+
+def renamed_alone(name: str, new: str) -> str:
+    """Rename a queue in its own section, and nowhere else."""
+    return STANDARD.replace(f"[queues.{name}]", f'[queues.{new}]\nformerly = ["{name}"]')
+
+
+def test_reasons_may_go_on_saying_a_former_name() -> None:
+    policy = parse_policy(renamed_alone("cases", "files"))
+    whole = parse_policy(renamed(STANDARD, "cases", "files", policy.version))
+    assert policy.reasons == whole.reasons
+    assert policy.reasons_for("files") == whole.reasons_for("files") != ()
+    both = 'formerly = ["cases", "folders"]'
+    text = renamed_alone("cases", "files").replace('formerly = ["cases"]', both)
+    said = 'queues = ["posts", "cases"]'
+    assert said in text
+    for more in ('"posts", "cases", "files"', '"posts", "cases", "folders"'):
+        merged_names = parse_policy(text.replace(said, f"queues = [{more}]"))
+        assert merged_names.reasons == whole.reasons
+    twice = text.replace(said, 'queues = ["posts", "cases", "cases"]', 1)
+    assert [fault.partition(": ")[2] for fault in faults_of(twice)] == ["files stands there twice"]
+
+
+def test_elsewhere_a_former_name_is_told_once_with_what_to_write() -> None:
+    assert faults_of(renamed_alone("posts", "feed")) == [
+        "routes.default: names no queue: write feed, which takes its place"
+    ]
+    told = "escalation_queue: names no queue: write up, which takes its place"
+    assert faults_of(renamed_alone("escalation", "up")) == [
+        f"queues.posts.{told}",
+        f"queues.cases.{told}",
+    ]
 
 
 def later(policy: Policy, **followed: str) -> Policy:
