@@ -52,6 +52,9 @@ async def test_what_a_reviewer_asks_the_producer_reads_and_a_retry_asks_once(
         answer = await api.get("/v1/content/c-1/questions", role=role)
         (question,) = msgspec.json.decode(answer.content, type=Questions).questions
         assert (question.text, question.open, question.item_id) == ("whose?", True, lease.item_id)
+    for wrong in ("after=x", "after=x&after=x"):
+        answer = await api.get(f"/v1/content/c-1/questions?{wrong}")
+        problem(answer, 422, "invalid_field", "after")
     problem(await api.get("/v1/content/c-2/questions"), 404, "not_found", "content_id")
     problem(await api.get("/v1/content/c-1/questions", role=Role.REVIEWER), 403, "forbidden")
 
