@@ -25,8 +25,9 @@ async def take_over(
 ) -> MyLease:
     """Give what `who` holds, lapsed or not, to the terminal that asks; no lease if he holds none.
 
-    The same `claim_key` again returns the same token. Raises Forbidden where he may not work any
-    more, Busy, and what `Database.transaction` does.
+    The same `claim_key` again returns the same token, and so does a lapsed lease that was held for
+    as long as may be: it can't live again, and its token is good until somebody else has the item.
+    Raises Forbidden where he may not work any more, Busy, and what `Database.transaction` does.
     """
     async with db.transaction() as conn:
         taken = await take_over_lease(

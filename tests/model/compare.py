@@ -116,15 +116,12 @@ def _log_row(row: asyncpg.Record) -> Row:
 
 
 def _every_token_ends(item: Item, log: list[Row], world: World) -> None:
-    """Of each token that is no fence any more, the rows alone say how it ended.
-
-    One without an end to come carried over a lease that had run out before, and brought it no time.
-    """
+    """Of each token that is no fence any more, the rows alone say how it ended."""
     decided = {made.token for made in world.decisions.values()}
     ends = {row.epoch for row in log if row.happening in ENDS}
     carried = {row.epoch - 1 for row in log if row.happening == "take_over"}
     for row in log:
-        if row.token not in (None, item.token) and row.expires is not None:
+        if row.token not in (None, item.token):
             assert row.token in decided or row.epoch in ends | carried, row
     epochs = [row.epoch for row in log if row.token is not None]
     assert epochs == sorted(set(epochs)), "an epoch is one token"

@@ -145,6 +145,39 @@ async def test_taking_over_stretches_no_lease_beyond_the_longest_hold(desk: Desk
     await desk.decide(ana, late)
 
 
+@pytest.mark.parametrize("swept", [False, True])
+async def test_what_can_not_live_again_keeps_its_token_until_somebody_else_has_it(
+    desk: Desk, swept: bool
+) -> None:
+    ana, ben = await desk.person("ana"), await desk.person("ben")
+    await desk.item()
+    first, told = await desk.lease(ana), Told()
+    await desk.pass_time(timedelta(days=1))
+    if swept:
+        await redrive(desk.db)
+    asked = TakeOverRequest(claim_key=new_key(), terminal="second")
+    second = (await take_over(desk.db, desk.policy, ana, asked, tell=told)).lease
+    assert second is not None
+    assert second.lease_token == first.lease_token
+    assert second.expires_in_ms <= 0
+    assert told.news == []
+    await desk.lease(ben)
+    assert await history(desk) == [("grant", 1), ("lapse", 1), ("grant", 2)]
+
+
+async def test_a_lease_that_lives_beyond_a_hold_made_shorter_is_still_taken_over(
+    desk: Desk,
+) -> None:
+    ana = await desk.person("ana")
+    await desk.item()
+    first = await desk.lease(ana)
+    await desk.pass_time(timedelta(minutes=1))
+    await desk.admin.execute("UPDATE queue SET max_hold = '1 s', lease_ttl = '1 s'")
+    second = await go_on_at(desk, ana)
+    assert second.lease_token != first.lease_token
+    assert second.expires_in_ms > 0
+
+
 async def test_the_other_terminal_is_told_and_so_is_the_queue_if_the_item_waited(
     desk: Desk,
 ) -> None:

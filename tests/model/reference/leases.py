@@ -28,17 +28,21 @@ def renew(world: World, person: int, pk: int, token: str) -> Told:
     return Told("renewed", {"left": left, "capped": world.now + TERMS[item.queue].ttl > latest})
 
 
-def _stretch(world: World, item: Item) -> int:
-    """Give as much time as there is; return the latest moment that it may last."""
-    terms = TERMS[item.queue]
+def _latest(world: World, item: Item) -> int:
+    """The latest moment that this lease may last; a second live lease may not last at all."""
     assert item.leased_at is not None
     assert item.owner is not None
     live = world.live(item.owner)
     beside = live is not None and live is not item
-    latest = world.now if beside else item.leased_at + terms.hold
+    return world.now if beside else item.leased_at + TERMS[item.queue].hold
+
+
+def _stretch(world: World, item: Item) -> int:
+    """Give as much time as there is; return the latest moment that it may last."""
+    latest = _latest(world, item)
     if latest > world.now:
         item.state = "leased"
-        item.expires = item.ended = min(world.now + terms.ttl, latest)
+        item.expires = item.ended = min(world.now + TERMS[item.queue].ttl, latest)
     return latest
 
 
@@ -102,7 +106,7 @@ def take_over(world: World, person: int, key: str, token: str | None, terminal: 
     item = world.owned(person)
     if item is None:
         return Told("nothing", {})
-    if item.key == key:
+    if item.key == key or not (world.alive(item) or _latest(world, item) > world.now):
         return world.lease_of(item)
     assert token is not None, "a lease was there to be taken over"
     assert token not in world.grants, "a token was given twice"
