@@ -21,6 +21,12 @@ class PolicyRow(msgspec.Struct, frozen=True, kw_only=True):
     sha256: bytes
 
 
+class ActivePolicyRow(PolicyRow, frozen=True, kw_only=True):
+    """The policy in force; `settling`: it has been for a few seconds at most."""
+
+    settling: bool
+
+
 class QueueRow(msgspec.Struct, frozen=True, kw_only=True):
     """One queue as the queue table holds it."""
 
@@ -48,9 +54,9 @@ class KnownQueue(msgspec.Struct, frozen=True, kw_only=True):
     escalation_queue: str | None
 
 
-async def read_active_policy(conn: Any, tenant_id: int) -> PolicyRow | None:
+async def read_active_policy(conn: Any, tenant_id: int) -> ActivePolicyRow | None:
     """Read the policy in force; None before the first activation."""
-    return await maybe(_SQL["read_active_policy"], PolicyRow, conn, tenant_id=tenant_id)
+    return await maybe(_SQL["read_active_policy"], ActivePolicyRow, conn, tenant_id=tenant_id)
 
 
 async def read_policy(conn: Any, tenant_id: int, version: str) -> PolicyRow | None:

@@ -70,7 +70,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A policy without faults. `default_queue` takes every kind that no queue names.
 
     `followed` is no part of the text: it is what the database remembers of earlier versions, the
-    name of a closed queue -> the queue that took its place.
+    name of a closed queue -> the queue that took its place. Nor is `settling`: it came into force
+    so short a while ago that what is known of a key may be older.
     """
 
     version: str
@@ -82,6 +83,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     weights: Weights = Weights()
     title: str = ""
     followed: Mapping[str, str] = {}
+    settling: bool = False
 
     @cached_property
     def plan(self) -> Plan:

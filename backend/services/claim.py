@@ -201,13 +201,14 @@ def refuse_stranger(policy: Policy, who: Identity, queue: str) -> str:
     """Return the queue that goes by this name, or that took its place.
 
     Raises NotFound for a queue that the policy lacks, Forbidden where `who` may not work, and Busy
-    where he may as soon as his key is looked up again, since what is granted for a queue follows.
+    where he may as soon as his key is looked up again, since what is granted for a queue follows:
+    for a few seconds after an activation, since what was taken from him later never comes.
     """
     present = policy.queue_named(queue)
     if present is None:
         raise NotFound("there is no such queue", field="queue")
     if not _may_work(policy, who, present):
-        if _granted_formerly(policy, who, present):
+        if policy.settling and _granted_formerly(policy, who, present):
             raise Busy(_NEW_POLICY, retry_after_ms=_NOTICED_MS)
         raise Forbidden("your key has no role in this queue", field="queue")
     return present

@@ -7,6 +7,7 @@ from datetime import timedelta
 from importlib.resources import files
 
 import msgspec
+from msgspec import structs
 
 from backend.db import policy as rows
 from backend.db.connection import Connection, Database
@@ -105,7 +106,7 @@ async def _brought(
     moved = await bring(
         conn, tenant_id, one.queue, one.successor, RENAMED, limit=CHUNK, principal=principal
     )
-    return msgspec.structs.replace(one, moved=one.moved + moved)
+    return structs.replace(one, moved=one.moved + moved)
 
 
 async def _brought_all(
@@ -164,8 +165,8 @@ class ActivePolicy:
         old = self._known.get(tenant_id)
         same = old is not None and old.sha256 == row.sha256
         policy = old.policy if same and old is not None else parse_policy(row.document)
-        if policy.followed != followed:
-            policy = msgspec.structs.replace(policy, followed=followed)
+        if (policy.followed, policy.settling) != (followed, row.settling):
+            policy = structs.replace(policy, followed=followed, settling=row.settling)
         known = _Known(policy, row.sha256, until)
         self._known[tenant_id] = known
         return known

@@ -1,6 +1,6 @@
 -- name: read_active_policy(tenant_id)^
--- Read the policy version in force for a tenant: the newest activation.
-SELECT v.version, v.document, v.sha256
+-- Read the policy version in force for a tenant: the newest activation; for a few seconds what processes know of policies and keys may be older.
+SELECT v.version, v.document, v.sha256, (SELECT clock()) BETWEEN a.activated_at AND a.activated_at + interval '5 seconds' AS settling
 FROM policy_active a JOIN policy_version v USING (tenant_id, version)
 WHERE a.tenant_id = :tenant_id ORDER BY a.id DESC LIMIT 1;
 

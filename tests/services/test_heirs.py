@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from backend.db.connection import Database
@@ -116,6 +118,21 @@ async def test_a_process_that_hears_of_the_policy_late_asks_for_a_second(desk: D
     assert mine.lease is not None
     assert mine.lease.verdicts == new.queues["files"].verdicts
     await decided_by(desk, await as_known_now(desk, ana), lease)
+
+
+async def test_a_right_that_was_taken_away_after_a_rename_is_refused_and_not_put_off(
+    desk: Desk,
+) -> None:
+    ana = await desk.person("ana", queue="cases")
+    await change(desk, RENAMED)
+    await desk.admin.execute("DELETE FROM role_grant WHERE queue = 'files'")
+    ana = await as_known_now(desk, ana)
+    assert [grant.queue for grant in ana.grants] == ["cases"]
+    active = ActivePolicy(desk.db, keep_seconds=0)
+    for span, refusal in ((4, Busy), (2, Forbidden)):
+        await desk.pass_time(timedelta(seconds=span))
+        with pytest.raises(refusal):
+            await claim(desk.db, await active.of(1), ana, "files", new_key())
 
 
 async def test_every_process_learns_what_took_the_place_of_a_queue(
