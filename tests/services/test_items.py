@@ -198,6 +198,7 @@ async def test_a_lease_that_a_verdict_ended_says_so_and_not_which(
         ]
         assert found[-1].reason is None
         assert [e.at for e in found] == sorted(e.at for e in found)
+    found = await history(desk, lead, item, 50)
     rest = await lease_page(desk.db, lead, str(item), begun.after, 50)
     assert rest.entries == tuple(found[2:])
     assert await history(desk, lead, other, 50) == []
