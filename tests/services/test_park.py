@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from backend.domain.identity import Identity
-from backend.domain.refusals import Forbidden, InvalidField, NotFound, StaleLease
+from backend.domain.refusals import Forbidden, InvalidField, StaleLease
 from backend.services.claim import claim, my_lease
 from backend.services.lease import renew
 from backend.services.park import park
@@ -203,44 +203,6 @@ async def test_the_producer_is_asked_and_the_trail_says_so_without_a_word_of_it(
     for said in (out["payload"], json.dumps(event).encode()):
         assert b"bus" not in said
     await assert_every_chain_is_whole(desk.admin)
-
-
-async def test_who_parks_without_a_question_leaves_one_without_words(desk: Desk) -> None:
-    ana = await desk.person("ana")
-    await desk.item()
-    await set_aside(desk, ana, await desk.lease(ana), reason=ParkReason.AWAIT_DATE)
-    (asked,) = (await asked_about(desk, ana, "c-1")).questions
-    assert (asked.text, asked.reason) == (None, ParkReason.AWAIT_DATE)
-
-
-async def test_only_the_newest_question_is_open_and_none_once_the_item_is_back(
-    desk: Desk,
-) -> None:
-    ana = await desk.person("ana")
-    await desk.item()
-    for text in ("first", "second"):
-        await set_aside(
-            desk, ana, await desk.lease(ana), question=text, until=await now(desk) + HOUR
-        )
-        if text == "first":
-            await desk.pass_time(HOUR)
-            await redrive(desk.db)
-    told = (await asked_about(desk, ana, "c-1")).questions
-    assert [(each.text, each.open) for each in told] == [("second", True), ("first", False)]
-    await desk.pass_time(HOUR)
-    await redrive(desk.db)
-    assert not any(each.open for each in (await asked_about(desk, ana, "c-1")).questions)
-
-
-@pytest.mark.parametrize("content_id", ["c-2", "", "\x00", "x" * 65])
-async def test_there_are_no_questions_about_what_was_never_submitted(
-    desk: Desk, content_id: str
-) -> None:
-    ana = await desk.person("ana")
-    await desk.item()
-    assert (await asked_about(desk, ana, "c-1")).questions == ()
-    with pytest.raises(NotFound):
-        await asked_about(desk, ana, content_id)
 
 
 async def test_the_same_again_is_answered_alike_and_done_once(desk: Desk) -> None:

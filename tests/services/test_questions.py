@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from backend.domain.identity import Identity
-from backend.domain.refusals import Forbidden, InvalidField
+from backend.domain.refusals import Forbidden, InvalidField, NotFound
 from backend.services.questions import questions
-from shared.vocabulary import Role
+from backend.services.redrive import redrive
+from shared.vocabulary import ParkReason, Role
 from shared.wire.item import QUESTIONS_LIMIT
-from tests.services.deeds import set_aside
+from tests.services.deeds import asked_about, set_aside
 from tests.services.showings import submitted
 from tests.support.desk import QUEUE, Desk
+
+HOUR = timedelta(hours=1)
 
 
 async def parked_with_a_question(desk: Desk) -> Identity:
@@ -64,3 +69,40 @@ async def test_every_question_is_met_once_page_by_page(desk: Desk) -> None:
     with pytest.raises(InvalidField) as refused:
         await questions(desk.db, producer, "c-1", "x")
     assert refused.value.field == "after"
+
+
+async def test_who_parks_without_a_question_leaves_one_without_words(desk: Desk) -> None:
+    ana = await desk.person("ana")
+    await desk.item()
+    await set_aside(desk, ana, await desk.lease(ana), reason=ParkReason.AWAIT_DATE)
+    (asked,) = (await asked_about(desk, ana, "c-1")).questions
+    assert (asked.text, asked.reason) == (None, ParkReason.AWAIT_DATE)
+
+
+async def test_only_the_newest_question_is_open_and_none_once_the_item_is_back(
+    desk: Desk,
+) -> None:
+    ana = await desk.person("ana")
+    await desk.item()
+    for text in ("first", "second"):
+        until = await desk.value("SELECT clock()") + HOUR
+        await set_aside(desk, ana, await desk.lease(ana), question=text, until=until)
+        if text == "first":
+            await desk.pass_time(HOUR)
+            await redrive(desk.db)
+    told = (await asked_about(desk, ana, "c-1")).questions
+    assert [(each.text, each.open) for each in told] == [("second", True), ("first", False)]
+    await desk.pass_time(HOUR)
+    await redrive(desk.db)
+    assert not any(each.open for each in (await asked_about(desk, ana, "c-1")).questions)
+
+
+@pytest.mark.parametrize("content_id", ["c-2", "", "\x00", "x" * 65])
+async def test_there_are_no_questions_about_what_was_never_submitted(
+    desk: Desk, content_id: str
+) -> None:
+    ana = await desk.person("ana")
+    await desk.item()
+    assert (await asked_about(desk, ana, "c-1")).questions == ()
+    with pytest.raises(NotFound):
+        await asked_about(desk, ana, content_id)
