@@ -229,7 +229,7 @@ class Client:
         assert lease is not None
         op = self.op("renew", int(lease.item_id), lease.lease_token)
         request = RenewRequest(lease_token=lease.lease_token)
-        await self.call(op, partial(renew, desk.db, self.who, lease.item_id, request))
+        await self.call(op, partial(renew, desk.db, desk.policy, self.who, lease.item_id, request))
 
     async def release(self) -> None:
         lease, desk = self.lease, self.crowd.desk
