@@ -141,9 +141,9 @@ async def test_all_parkings_of_a_round_together_last_no_longer_than_one_may(desk
     assert abs(parked.wake_at - told) < MOMENT
     await desk.pass_time(6 * DAY)
     lease = await desk.lease(ana)
-    for until in (None, await now(desk) + HOUR):
+    for late in (None, await now(desk) + HOUR):
         with pytest.raises(InvalidField, match="decide, release or escalate it"):
-            await set_aside(desk, ana, lease, until=until)
+            await set_aside(desk, ana, lease, until=late)
     await desk.decide(ana, lease)
 
 
