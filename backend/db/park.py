@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -105,6 +106,20 @@ async def tell_producer(
 async def wake_due(conn: Any, *, limit: int) -> list[PlacedRow]:
     """Return up to `limit` items of each queue, whose time has come, to where they wait."""
     return await many(statement("park", "wake_due"), PlacedRow, conn, limit=limit)
+
+
+async def wake_items(
+    conn: Any, *, tenant_id: int, item_ids: Sequence[int], by: int
+) -> list[PlacedRow]:
+    """Bring items back that are locked; returns those that were parked."""
+    return await many(
+        statement("park", "wake_items"),
+        PlacedRow,
+        conn,
+        tenant_id=tenant_id,
+        item_ids=list(item_ids),
+        by_principal=by,
+    )
 
 
 async def questions_of(conn: Any, *, content_pk: int, before: int, limit: int) -> list[QuestionRow]:

@@ -14,6 +14,7 @@ from shared.wire.item import (
     ReopenRequest,
     TakeBackRequest,
     TakenBack,
+    WakeItemsRequest,
     WithdrawItemsRequest,
 )
 
@@ -51,6 +52,10 @@ class LeadCalls(Calls):
     async def move(self, request: MoveRequest) -> BulkAnswer:
         """Move items to another queue."""
         return await self._post("/v1/items:move", request, BulkAnswer)
+
+    async def wake_items(self, request: WakeItemsRequest) -> BulkAnswer:
+        """Bring back what is parked before its time."""
+        return await self._post("/v1/items:wake", request, BulkAnswer)
 
     async def withdraw_items(self, request: WithdrawItemsRequest) -> BulkAnswer:
         """Withdraw items: nobody needs to look at them any more."""

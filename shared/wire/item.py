@@ -106,6 +106,12 @@ class WithdrawItemsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unk
     items: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=BULK_LIMIT)]
 
 
+class WakeItemsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Body of `POST /v1/items:wake`, by a lead: what is parked comes back now."""
+
+    items: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=BULK_LIMIT)]
+
+
 class BulkRow(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one item; `detail` says more where nothing was done."""
 

@@ -47,6 +47,17 @@ logged AS (
   INSERT INTO lease_log (item_id, lease_epoch, happening) SELECT id, lease_epoch, 'wake' FROM woken)
 SELECT id AS item_pk, tenant_id, queue::text AS queue FROM woken;
 
+-- name: wake_items(tenant_id, item_ids, by_principal)
+-- Bring parked items back before their time on a lead's word; their SLA clock stood still meanwhile.
+WITH t AS MATERIALIZED (SELECT clock() AS now),
+woken AS (
+  UPDATE item i SET state = 'queued', parked_at = NULL, wake_at = NULL, sla_from = sla_from + (t.now - parked_at)
+  FROM t WHERE i.tenant_id = :tenant_id AND i.id = ANY (:item_ids::bigint[]) AND i.state = 'parked'
+  RETURNING i.id, i.tenant_id, i.queue, i.lease_epoch),
+logged AS (
+  INSERT INTO lease_log (item_id, lease_epoch, happening, by_principal) SELECT id, lease_epoch, 'wake', :by_principal FROM woken)
+SELECT id AS item_pk, tenant_id, queue::text AS queue FROM woken;
+
 -- name: questions_of(content_id, before, limit)
 -- Read what was asked about a content before this question, newest first; open is what its item is still set aside for.
 SELECT q.id AS question_pk, q.item_id AS item_pk, q.reason, q.text, q.asked_at, q.wake_at,

@@ -40,6 +40,7 @@ MATRIX = (
     ("GET", "/v1/queues/posts/items", (Role.LEAD,)),
     ("GET", "/v1/items/1/leases", (Role.LEAD,)),
     ("POST", "/v1/items:move", (Role.LEAD,)),
+    ("POST", "/v1/items:wake", (Role.LEAD,)),
     ("POST", "/v1/items:withdraw", (Role.LEAD,)),
     ("POST", "/v1/content/c-1/withdraw", (Role.PRODUCER,)),
     ("POST", "/v1/content/c-1/reopen", (Role.LEAD,)),
@@ -73,9 +74,7 @@ async def test_each_route_lets_in_its_roles_and_no_other(api: Api) -> None:
 
 
 async def test_the_matrix_above_names_every_route(api: Api) -> None:
-    named = {
-        (method, re.sub(r"/(c-1|1|posts)(?=/|$)", "/{}", path)) for method, path, _ in MATRIX
-    }
+    named = {(method, re.sub(r"/(c-1|1|posts)(?=/|$)", "/{}", path)) for method, path, _ in MATRIX}
     named |= {("GET", path) for path in PUBLIC}
     served = set()
     for route in api.app.routes:

@@ -72,7 +72,7 @@ async def test_what_a_bulk_names_comes_back_as_it_was_named(api: Api) -> None:
     assert answer.json()["done"] == 1
 
 
-@pytest.mark.parametrize("path", ["/v1/items:move", "/v1/items:withdraw"])
+@pytest.mark.parametrize("path", ["/v1/items:move", "/v1/items:wake", "/v1/items:withdraw"])
 async def test_a_bulk_that_is_none_is_refused_as_a_whole(api: Api, path: str) -> None:
     to = {"to": "cases"} if path.endswith("move") else {}
     for items in ([], ["1"] * (BULK_LIMIT + 1), [1], "1", None):

@@ -20,7 +20,7 @@ from backend.db.lease import (
     take_back_lease,
     take_over_lease,
 )
-from backend.db.park import lock_for_park, park_item, wake_due
+from backend.db.park import lock_for_park, park_item, wake_due, wake_items
 from tests.sql.test_fence import ANN, BO, NOON, TTL, leased, turn_clock
 from tests.sql.world import STOPPED_CLOCK, make_world
 from tests.support.postgres import Dsn
@@ -107,6 +107,19 @@ async def test_what_is_parked_wakes_at_the_very_moment_and_ages_on_from_where_it
     row = await noon.fetchrow("SELECT * FROM item WHERE id = $1", lease.item_pk)
     assert (row["state"], row["rank"]) == ("queued", lease.rank)
     assert LATER - row["sla_from"] == timedelta(minutes=1)
+
+
+async def test_only_what_is_parked_is_woken_on_a_leads_word(noon: Connection) -> None:
+    lease, held = await leased(noon, ANN), await leased(noon, BO)
+    await aside(noon, lease.item_pk, lease.fence_token, ANN)
+    both = [lease.item_pk, held.item_pk]
+    assert await wake_items(noon, tenant_id=2, item_ids=both, by=BO) == []
+    (woken,) = await wake_items(noon, tenant_id=1, item_ids=both, by=BO)
+    assert woken.item_pk == lease.item_pk
+    rows = await noon.fetch("SELECT item_id, by_principal FROM lease_log WHERE happening = 'wake'")
+    assert [tuple(row) for row in rows] == [(lease.item_pk, BO)]
+    row = await noon.fetchrow("SELECT state FROM item WHERE id = $1", held.item_pk)
+    assert row["state"] == "leased"
 
 
 async def test_waking_passes_over_what_somebody_works_on_and_stays_bounded(

@@ -20,6 +20,7 @@ from shared.wire.item import (
     ParkRequest,
     Questions,
     TakeBackRequest,
+    WakeItemsRequest,
     WithdrawItemsRequest,
 )
 from shared.wire.queue import Available, ClaimAnyRequest, MyLease, QueueFigures, TakeOverRequest
@@ -62,6 +63,10 @@ ROUTES: list[tuple[str, Call, str, bytes]] = [
     (
         "move", lambda c: c.move(MoveRequest(items=("7",), to="posts")),
         "POST /v1/items:move", msgspec.json.encode(BulkAnswer(rows=(), done=0)),
+    ),
+    (
+        "wake_items", lambda c: c.wake_items(WakeItemsRequest(items=("7",))),
+        "POST /v1/items:wake", msgspec.json.encode(BulkAnswer(rows=(), done=0)),
     ),
     (
         "withdraw_items", lambda c: c.withdraw_items(WithdrawItemsRequest(items=("7",))),
