@@ -44,7 +44,10 @@ class EvidenceRevision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 class Revised(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer to a revision. `changed` is false for a body that was there already."""
+    """Answer to a revision.
+
+    `changed` is false for a body that was there already, unless it was withdrawn: then it is new.
+    """
 
     content_id: str
     state: ContentState

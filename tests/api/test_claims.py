@@ -97,16 +97,18 @@ async def test_a_wait_ends_with_what_comes(api: Api) -> None:
 
 async def test_a_person_waits_so_often_at_once_and_no_more(api: Api) -> None:
     waiting = [asyncio.create_task(available(api, WAIT)) for _ in range(WAITS_EACH)]
-    await asyncio.sleep(0.5)
-    refused = await api.get("/v1/available?wait_ms=1", role=Role.REVIEWER)
-    problem(refused, 503, "busy")
-    assert int(refused.headers["retry-after"]) >= 1
-    assert (await api.get("/v1/available", role=Role.LEAD)).status_code == 200
-    waiting.pop().cancel()
-    await asyncio.sleep(0.2)
-    assert (await available(api, "/v1/available")).queues == ()
-    api.app.state.closing.set()
-    await asyncio.gather(*waiting)
+    try:
+        await asyncio.sleep(0.5)
+        refused = await api.get("/v1/available?wait_ms=1", role=Role.REVIEWER)
+        problem(refused, 503, "busy")
+        assert int(refused.headers["retry-after"]) >= 1
+        assert (await api.get("/v1/available", role=Role.LEAD)).status_code == 200
+        waiting.pop().cancel()
+        await asyncio.sleep(0.2)
+        assert (await available(api, "/v1/available")).queues == ()
+    finally:
+        api.app.state.closing.set()
+        await asyncio.gather(*waiting)
 
 
 async def test_a_wait_ends_at_once_when_the_server_stops(api: Api) -> None:
