@@ -149,6 +149,17 @@ async def test_a_question_that_was_not_sent_is_asked_about_too(folder: Path) -> 
         assert "1 note not sent: ctrl+q again drops it" in shown(app)
 
 
+async def test_the_question_goes_once_what_it_was_about_was_sent(folder: Path) -> None:
+    server = FakeServer([POST, CASE])
+    app = application(server, folder)
+    async with running(app) as pilot:
+        await press(pilot, "P", "1", "5", *"Why")
+        await press(pilot, "ctrl+q", gap=0.2)
+        await press(pilot, "enter", gap=0.3)
+        assert "ctrl+q again" not in shown(app)
+    assert server.parked[0]["question"] == "Why"
+
+
 async def test_a_kept_note_whose_item_was_taken_over_here_again_is_not_gone(folder: Path) -> None:
     server = FakeServer([POST])
     server.streams = []

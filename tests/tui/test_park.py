@@ -207,4 +207,6 @@ async def test_while_it_is_being_parked_no_verdict_leaves_and_its_end_is_no_news
 
 async def test_the_key_that_parks_is_in_the_last_row_where_there_is_room(folder: Path) -> None:
     async with running(app := application(FakeServer([POST]), folder), (120, 40)):
-        assert " P  Park " in shown(app).splitlines()[-1]
+        last = shown(app).splitlines()[-1]
+        assert " P  Park " in last
+        assert "Sign off" in last, "it takes no more telling key's place"

@@ -219,7 +219,7 @@ async def test_an_empty_queue_says_who_holds_what_and_enter_claims(folder: Path)
         text = shown(app)
         assert "Nothing waiting for you in Posts." in text
         assert "2 in review by others; the next of these leases runs out in 1:12." in text
-        assert "3 wait that are not offered to you: you left them lately, or may not" in text
+        assert "3 are not offered to you: you left them lately, or may not" in text
         server.waiting.append(POST)
         await press(pilot, "enter")
         await pilot.pause(0.1)

@@ -128,7 +128,7 @@ async def test_what_waits_in_another_queue_is_said_above_an_empty_one(folder: Pa
     ("not_for_me", "words"),
     [
         (1, "1 that you left lately is not offered to you for a while."),
-        (2, "2 wait that are not offered to you: you left them lately, or may not decide them."),
+        (2, "2 are not offered to you: you left them lately, or may not decide them."),
     ],
 )
 async def test_what_was_left_from_here_is_not_called_somebody_elses(

@@ -182,10 +182,8 @@ def _not_for_you(bench: Bench, figures: QueueFigures) -> str:
         is_are = "is" if number == 1 else "are"
         return f"{number} that you left lately {is_are} not offered to you for a while."
     if number == 1:
-        return "1 waits that is not offered to you: you left it lately, or may not decide it."
-    return (
-        f"{number} wait that are not offered to you: you left them lately, or may not decide them."
-    )
+        return "1 is not offered to you: you left it lately, or may not decide it."
+    return f"{number} are not offered to you: you left them lately, or may not decide them."
 
 
 def _key(key: str, title: str) -> Content:

@@ -159,6 +159,7 @@ class Keyboard(Dialogs):
 
     def on_line_saved(self, message: LineSaved) -> None:
         """Keep the note with the item it was written for, and on disk; else in memory."""
+        self.asked_about = []
         if message.purpose is not Purpose.NOTE:
             self.park_typed(message)
             return
@@ -173,6 +174,7 @@ class Keyboard(Dialogs):
 
     def on_line_dropped(self, message: LineDropped) -> None:
         """Go back to the item, with the note as it was."""
+        self.asked_about = []
         if message.purpose is not Purpose.NOTE:
             self.park_left(message)
         else:

@@ -62,6 +62,8 @@ class Painter(Keyboard):
         """Draw everything that follows from the state."""
         if not self.is_mounted or not self.children:  # not there yet, or being taken down
             return
+        if self.asked_about != self.unsent():
+            self.asked_about = []
         self.sync_dialog()
         self._paint_body()
         self._paint_overlay()

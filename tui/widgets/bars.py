@@ -113,7 +113,7 @@ def verdict_bar(hand: Hand, frozen: bool, width: int, *, noted: bool = False) ->
         parts += [*_offer(offer, ready), words(" ")]
     right = glue(cap("?"), words(" Help "))
     note = ("c", "✓Note" if noted else "Note", "bold $review" if noted else "$muted")
-    rest = (("P", "Park"), ("tab", "Pane"), ("Q", "Queues"), ("ctrl+q", "Sign off"))
+    rest = (("P", "Park"), ("Q", "Queues"), ("ctrl+q", "Sign off"), ("tab", "Pane"))
     for key, name, role in (note, *((key, name, "$muted") for key, name in rest)):
         more = [cap(key), words(f" {name} ", role)]
         if glue(*parts, *more).cell_length + right.cell_length <= width:
