@@ -109,7 +109,7 @@ def _facts(old: Evidence, new: Evidence) -> Iterator[FactChange]:
         return
     before, after = dict(flatten(old.content.fields)), dict(flatten(new.content.fields))
     for name in dict.fromkeys((*after, *before)):
-        if before.get(name) != after.get(name):
+        if name and before.get(name) != after.get(name):  # none stands for no facts at all
             yield FactChange(name, before.get(name), after.get(name))
 
 

@@ -13,7 +13,7 @@ from shared.evidence import Evidence, ShownContent
 from shared.vocabulary import Band
 from shared.wire.evidence import EvidenceChange, LabelChange, TextChange
 from tests.tui import samples
-from tui.difference import Difference, difference, told_difference
+from tui.difference import Difference, FactChange, difference, told_difference
 
 
 def with_text(text: str | None, **changes: object) -> Evidence:
@@ -154,3 +154,8 @@ def test_a_place_beyond_the_text_is_no_error() -> None:
     content = ShownContent(content_id="c", kind="post", text="y")
     new = msgspec.structs.replace(samples.evidence(), content=content)
     assert told_difference(change, new).places[0].removed == ""
+
+
+def test_a_case_that_had_no_facts_lost_none() -> None:
+    new = samples.evidence(fields={"n": 2})
+    assert difference(samples.evidence(), new).facts == (FactChange("n", None, "2"),)
