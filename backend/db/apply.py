@@ -38,6 +38,13 @@ class DueRow(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
 
 
+class OpenRoundRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A content that is before people, and why."""
+
+    content_pk: int
+    source: str
+
+
 class TakenRow(msgspec.Struct, frozen=True, kw_only=True):
     """The key of a decision that was taken out of the line."""
 
@@ -79,6 +86,14 @@ class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
 async def lock_due(conn: Any, *, limit: int) -> list[DueRow]:
     """Lock up to `limit` contents with due decisions."""
     return await many(statement("apply", "lock_due"), DueRow, conn, limit=limit)
+
+
+async def find_open_rounds(conn: Any, *, content_ids: Sequence[int]) -> dict[int, str]:
+    """Return why each of these locked contents is before people, for those that are."""
+    rows = await many(
+        statement("apply", "find_open_rounds"), OpenRoundRow, conn, content_ids=content_ids
+    )
+    return {row.content_pk: row.source for row in rows}
 
 
 async def take_pending(conn: Any, *, decision_ids: Sequence[int]) -> set[int]:

@@ -115,6 +115,20 @@ def withdrawn(current: ContentState, settled: Outcome | None) -> ContentState:
     return _SETTLED[settled]
 
 
+def applied_state(
+    current: ContentState, outcome: Outcome, actor: Actor, open_round: ItemSource | None
+) -> ContentState:
+    """Return the state once a decision has been applied while a round may be open (None: none is).
+
+    New evidence may have brought the content before people again before the decision on the old
+    took effect: then it is in force, and they look. Raises as `next_state` does.
+    """
+    settled = next_state(current, outcome, actor)
+    if open_round is None or settled not in _DECIDED:
+        return settled
+    return reopened(settled, open_round)
+
+
 def may_move(current: ItemState, following: ItemState) -> bool:
     """Tell whether one step may lead an item from `current` to `following`."""
     return following in ITEM_EDGES[current]

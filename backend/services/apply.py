@@ -20,6 +20,7 @@ from backend.db.apply import (
     Outgoing,
     RoundRow,
     apply_decisions,
+    find_open_rounds,
     lock_due,
     open_next_round,
     put_off,
@@ -30,7 +31,7 @@ from backend.db.errors import ContentionError, OutcomeUnknownError, UnavailableE
 from backend.db.event import insert_events
 from backend.domain.ledger import Event, Fact, chain
 from backend.domain.outcome import Taken, effects_for
-from backend.domain.states import next_state
+from backend.domain.states import applied_state
 from backend.services.news import Tell, depth, nobody
 from shared.vocabulary import (
     Actor,
@@ -125,7 +126,12 @@ async def _apply(conn: Connection, due: Sequence[DueRow]) -> Sequence[_Effected]
     if not due:
         return ()
     taken = await take_pending(conn, decision_ids=[row.decision_pk for row in due])
-    effected = [await _effect(conn, row) for row in due if row.decision_pk in taken]
+    rounds = await find_open_rounds(conn, content_ids=[row.content_pk for row in due])
+    effected = [
+        await _effect(conn, row, rounds.get(row.content_pk))
+        for row in due
+        if row.decision_pk in taken
+    ]
     if not effected:
         return ()
     await insert_events(conn, [(e.row.content_pk, event) for e in effected for event in e.events])
@@ -138,7 +144,7 @@ async def _apply(conn: Connection, due: Sequence[DueRow]) -> Sequence[_Effected]
     return effected
 
 
-async def _effect(conn: Connection, row: DueRow) -> _Effected:
+async def _effect(conn: Connection, row: DueRow, open_round: str | None) -> _Effected:
     if row.decision_pk != row.head_decision:
         return _Effected(
             row=row,
@@ -146,7 +152,12 @@ async def _effect(conn: Connection, row: DueRow) -> _Effected:
             state=ContentState(row.content_state),
             events=_events(row, [_fact(row, EventType.DECISION_SKIPPED, row.content_state)]),
         )
-    state = next_state(ContentState(row.content_state), Outcome(row.outcome), Actor(row.actor))
+    state = applied_state(
+        ContentState(row.content_state),
+        Outcome(row.outcome),
+        Actor(row.actor),
+        None if open_round is None else ItemSource(open_round),
+    )
     facts = [_fact(row, EventType.DECISION_APPLIED, state)]
     opened = None
     if row.verdict == Verdict.ESCALATE:

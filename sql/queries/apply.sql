@@ -13,6 +13,11 @@ WHERE p.dead_at IS NULL AND p.next_try_at <= (SELECT clock())
 ORDER BY p.next_try_at, p.decision_id LIMIT :limit
 FOR UPDATE OF n SKIP LOCKED;
 
+-- name: find_open_rounds(content_ids)
+-- Tell which of these locked contents are before people again, and why; asked once they are locked, so that no round that opened meanwhile is missed.
+SELECT content_id AS content_pk, source FROM item
+WHERE content_id = ANY (:content_ids::bigint[]) AND state <> 'resolved' AND source NOT IN ('second_look', 'golden');
+
 -- name: take_pending(decision_ids)
 -- Take decisions out of the line; one that another process took in the meantime is not returned.
 DELETE FROM pending_apply WHERE decision_id = ANY (:decision_ids::bigint[]) RETURNING decision_id AS decision_pk;

@@ -10,7 +10,11 @@ import msgspec
 from backend.db.event import events_of
 from backend.domain.ledger import follow
 from backend.services.apply import apply_due
-from shared.vocabulary import Verdict
+from backend.services.read import decision
+from backend.services.revise import revise
+from backend.services.withdraw import withdraw_content
+from shared.vocabulary import ContentState, Outcome, Role, Verdict
+from shared.wire.evidence import EvidenceRevision
 from tests.support.desk import Desk
 
 
@@ -150,3 +154,24 @@ async def test_the_trail_of_a_content_holds_from_its_beginning(desk: Desk) -> No
         "decision.applied",
         "item.queued",
     ]
+
+
+async def test_what_takes_effect_while_people_look_again_is_in_review(desk: Desk) -> None:
+    """The verdict is in force; new evidence, which came within its undo window, is looked at."""
+    ana = await desk.person("ana")
+    shop = await desk.person("shop", Role.PRODUCER)
+    await desk.item()
+    await desk.decide(ana, await desk.lease(ana), Verdict.REJECT)
+    revised = await revise(
+        desk.db, desk.policy, shop, "c-1", EvidenceRevision(text="there is more")
+    )
+    assert revised.reopened
+    assert await desk.apply_all() == 1
+    assert await content_state(desk) == "in_review"
+    told = await decision(desk.db, shop, "c-1")
+    assert (told.state, told.outcome) == (ContentState.IN_REVIEW, Outcome.REMOVE)
+    webhook = await desk.value("SELECT payload FROM outbox WHERE kind = 'webhook'")
+    assert b'"outcome":"remove"' in webhook
+    assert b'"state":"in_review"' in webhook
+    await withdraw_content(desk.db, shop, "c-1")
+    assert await content_state(desk) == "removed"

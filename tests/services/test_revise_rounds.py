@@ -147,7 +147,7 @@ async def test_new_evidence_while_a_verdict_waits_to_take_effect_opens_a_round(d
     await desk.decide(ana, await desk.lease(ana), Verdict.REJECT)
     assert (await revised(desk, who)).reopened
     assert await desk.apply_all() == 1
-    assert (await decision(desk.db, who, "c-1")).state is ContentState.REMOVED
+    assert (await decision(desk.db, who, "c-1")).state is ContentState.IN_REVIEW
     await desk.decide(ben, await desk.lease(ben), Verdict.APPROVE)
     await desk.apply_all()
     assert (await decision(desk.db, who, "c-1")).state is ContentState.ALLOWED

@@ -60,6 +60,8 @@ def _take_effect(world: World, made: Decision, find_round: FindRound) -> None:
     world.tell(item, "decision.applied")
     if made.outcome != "none":
         content.state, content.applied = STATES[made.outcome], made.pk
+        if any(each.content == made.content for each in world.open_items()):
+            content.state = "in_review"  # new evidence came before the verdict on the old held
         return
     _next_round(world, item, find_round)
 
