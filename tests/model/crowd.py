@@ -104,7 +104,7 @@ class Client:
                 deeds = [self.claim] * 4 + [self.claim_at_two_terminals] * 2
             else:
                 deeds = [self.decide] * 4 + [self.renew, self.renew, self.release, self.forget]
-                deeds += [self.claim, self.take_over, self.park]
+                deeds += [self.claim, self.take_over, self.take_over, self.park]
             deeds += [self.misuse] if self.crowd.shown else []
             deeds += [self.repeat] if self.crowd.sent else []
             await self.crowd.random.choice(deeds)()

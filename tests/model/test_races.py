@@ -57,11 +57,11 @@ def overlapping(spans: list[tuple[float, float]]) -> int:
 
 
 async def test_what_racing_clients_saw_can_be_explained(ground: Ground) -> None:
-    history = await history_of_a_rush(ground, 1, times=40)
+    history = await history_of_a_rush(ground, 1, times=60)
     seen = Counter((op.kind, op.outcome) for op in history)
     assert faults(history) == []
     for kind in ("take_over", "park", "take_back", "move", "withdraw", "revise"):
-        assert seen[kind, "ok"] > 1, (kind, seen)
+        assert seen[kind, "ok"] > 0, (kind, seen)
     assert seen["claim", "ok"] > 10, seen
     assert seen["verdict", "ok"] > 10, seen
     assert seen["verdict", "refused"] > 5, seen
@@ -69,16 +69,24 @@ async def test_what_racing_clients_saw_can_be_explained(ground: Ground) -> None:
     assert_that_spoiling_it_is_noticed(history)
 
 
+_GRANTS = ("claim", "take_over")
+
+
 def assert_that_spoiling_it_is_noticed(history: list[Op]) -> None:
     """Of this very history, the checker finds fault once anything in it is not true."""
-    said = next(op for op in history if op.kind == "verdict" and op.outcome == "ok")
+    tries = Counter(op.verdict_token for op in history if op.kind == "verdict")
+    said = next(
+        op
+        for op in history
+        if op.kind == "verdict" and op.outcome == "ok" and tries[op.verdict_token] == 1
+    )
     end = next(op for op in history if op.kind == "end" and op.item == said.item)
     lost = replace(end, decision=None, verdict_token="", body="", person=0)
     twice = replace(said, verdict_token="another", decision=10**9, invoked=said.returned)
     for spoilt in (
         [lost if op is end else op for op in history],
         [*history, replace(twice, returned=twice.invoked + 1)],
-        [op for op in history if not (op.kind == "claim" and op.token == said.token)],
+        [op for op in history if op.kind not in _GRANTS or op.token != said.token],
         [replace(said, outcome="refused", decision=None) if op is said else op for op in history],
     ):
         assert f"item {said.item}" in faults(spoilt)

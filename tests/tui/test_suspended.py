@@ -45,6 +45,8 @@ def test_stopped_past_the_lease_it_says_so_once_and_every_key_is_harmless(tmp_pa
         terminal.wait_for(lambda: fake.verdicts)
         terminal.wait_for_text("✓ REJECT")
         terminal.press("\x11")
+        terminal.wait_for_text("ctrl+q again")  # a note is left that went nowhere
+        terminal.press("\x11")
         assert terminal.end() == 0
 
 
