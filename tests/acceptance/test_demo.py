@@ -90,6 +90,7 @@ def test_the_headless_demo_agrees_with_itself(place: Path) -> None:
     assert left_over(place) == []
 
 
+@pytest.mark.full
 def test_without_the_applier_the_demo_fails(place: Path) -> None:
     child = start(place, "--without-applier")
     said, _ = child.communicate(timeout=170)
@@ -102,10 +103,10 @@ def test_without_the_applier_the_demo_fails(place: Path) -> None:
 @pytest.mark.parametrize(
     ("moment", "sig"),
     [
-        ("starting a database", signal.SIGINT),
-        ("starting a database", signal.SIGTERM),
+        pytest.param("starting a database", signal.SIGINT, marks=pytest.mark.full),
+        pytest.param("starting a database", signal.SIGTERM, marks=pytest.mark.full),
         ("submitted", signal.SIGTERM),
-        ("submitted", signal.SIGHUP),
+        pytest.param("submitted", signal.SIGHUP, marks=pytest.mark.full),
     ],
     ids=str,
 )
@@ -122,6 +123,7 @@ def test_a_signal_at_any_moment_leaves_nothing(
 
 
 @pytest.mark.fault
+@pytest.mark.full
 def test_a_crash_of_its_server_ends_it_and_leaves_nothing(place: Path) -> None:
     child = start(place)
     read_until(child, "submitted")
@@ -134,6 +136,7 @@ def test_a_crash_of_its_server_ends_it_and_leaves_nothing(place: Path) -> None:
 
 
 @pytest.mark.fault
+@pytest.mark.full
 async def test_a_kill_of_the_demo_itself_leaves_no_process(place: Path) -> None:
     child = start(place)
     read_until(child, "submitted")
@@ -144,6 +147,7 @@ async def test_a_kill_of_the_demo_itself_leaves_no_process(place: Path) -> None:
     await until(lambda: not [one for one in left_over(place) if " " in one or "\0" in one], "gone")
 
 
+@pytest.mark.full
 def test_a_folder_of_ones_own_is_kept_and_can_be_used_again(place: Path) -> None:
     data = place.parent / "kept"
     child = start(place, "--data", str(data))

@@ -101,6 +101,7 @@ def test_a_person_works_and_leaves_and_nothing_stays(place: Path) -> None:
     assert left_over(place) == []
 
 
+@pytest.mark.full
 def test_the_cases_are_in_a_queue_of_their_own(place: Path) -> None:
     terminal = Terminal(place, "--queue", "cases")
     terminal.until("A case for people")
@@ -118,6 +119,7 @@ def test_a_lead_sees_the_queues(place: Path) -> None:
     assert left_over(place) == []
 
 
+@pytest.mark.full
 async def test_a_closed_window_leaves_nothing(place: Path) -> None:
     terminal = Terminal(place)
     terminal.until("REVIEW")

@@ -50,7 +50,9 @@ async def ground(cluster: Cluster) -> Ground:
     return await prepare(cluster)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize(
+    "seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.full) for seed in (3, 4, 5, 6))]
+)
 def test_a_long_day_goes_as_the_model_says(ground: Ground, seed: int) -> None:
     _a_day(ground, seed)
 

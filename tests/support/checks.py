@@ -25,6 +25,8 @@ OTHER_PYTHONS = ("3.11", "3.12", "3.13")
 OLD_POSTGRES = Path("/usr/lib/postgresql/15/bin")
 NO_SKIPS = "FENCEPOST_NO_SKIPS"
 # A file stays with one worker, so that what a module shares is made once.
+_SHORT, _LONG = "not fault and not full", "fault or full"
+"""What every run asks, and what the full tier asks as well."""
 _PYTEST = ("-m", "pytest", "-n", "2", "--dist", "loadfile", "-q")
 
 
@@ -71,12 +73,12 @@ def checks(tier: str) -> Iterator[Check]:
     yield Check("lint", (python, "-m", "ruff", "check", "."))
     yield Check("types", (python, "-m", "mypy"))
     yield Check("import law", (str(Path(python).with_name("lint-imports")),))
-    yield Check("tests", (python, *_PYTEST, "--requirements", "-m", "not fault"))
+    yield Check("tests", (python, *_PYTEST, "--requirements", "-m", _SHORT))
     if not tier:
         return
-    yield Check("faults", (python, "-m", "pytest", "-q", "--requirements", "-m", "fault"))
+    yield Check("faults", (python, "-m", "pytest", "-q", "--requirements", "-m", _LONG))
     yield Check("mutants", (python, "-m", "tests.mutants"))
-    chosen = "core and not fault" if tier == "--full" else "not fault"
+    chosen = f"core and {_SHORT}" if tier == "--full" else _SHORT
     yield on_old_postgres(chosen)
     for version in OTHER_PYTHONS:
         if version != "{}.{}".format(*sys.version_info[:2]):

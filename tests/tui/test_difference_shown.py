@@ -15,7 +15,14 @@ from tui.difference import difference
 from tui.widgets.moved import difference_rows
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize(
+    "size",
+    [
+        (80, 24),
+        pytest.param((120, 40), marks=pytest.mark.full),
+        pytest.param((200, 60), marks=pytest.mark.full),
+    ],
+)
 async def test_a_large_change_can_be_read_whole_and_its_keys_stay_on_the_screen(
     folder: Path, size: tuple[int, int]
 ) -> None:

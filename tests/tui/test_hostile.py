@@ -74,7 +74,9 @@ async def test_every_hostile_text_opens_in_every_field(folder: Path) -> None:
         assert not list(folder.glob("verdict-*"))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=["80x24", "200x60"])
+@pytest.mark.parametrize(
+    "size", [(80, 24), pytest.param((200, 60), marks=pytest.mark.full)], ids=["80x24", "200x60"]
+)
 async def test_the_worst_of_them_keep_to_their_frames_at_other_sizes(
     folder: Path, size: tuple[int, int]
 ) -> None:

@@ -101,7 +101,9 @@ def hostile_items() -> list[Evidence]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=["80x24", "200x60"])
+@pytest.mark.parametrize(
+    "size", [(80, 24), pytest.param((200, 60), marks=pytest.mark.full)], ids=["80x24", "200x60"]
+)
 def test_no_byte_of_an_escape_from_content_reaches_the_terminal(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
