@@ -911,7 +911,7 @@ CREATE INDEX intake_due ON fencepost.intake USING btree (next_try_at);
 
 CREATE INDEX item_abandoned ON fencepost.item USING btree (id) WHERE ((state = 'queued'::text) AND abandoned);
 
-CREATE INDEX item_leased ON fencepost.item USING btree (tenant_id, queue, lease_expires) WHERE (state = 'leased'::text);
+CREATE INDEX item_leased ON fencepost.item USING btree (tenant_id, queue, lease_expires, id) WHERE (state = 'leased'::text);
 
 CREATE INDEX item_leased_since ON fencepost.item USING btree (tenant_id, queue, sla_from) WHERE (state = 'leased'::text);
 
@@ -919,7 +919,7 @@ CREATE UNIQUE INDEX item_one_open ON fencepost.item USING btree (content_id) WHE
 
 CREATE INDEX item_owner ON fencepost.item USING btree (owner) WHERE (owner IS NOT NULL);
 
-CREATE INDEX item_parked ON fencepost.item USING btree (tenant_id, queue, wake_at) WHERE (state = 'parked'::text);
+CREATE INDEX item_parked ON fencepost.item USING btree (tenant_id, queue, wake_at, id) WHERE (state = 'parked'::text);
 
 CREATE INDEX item_queued ON fencepost.item USING btree (tenant_id, queue, rank DESC, id) WHERE ((state = 'queued'::text) AND (NOT abandoned));
 

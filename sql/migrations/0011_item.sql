@@ -22,8 +22,10 @@ ALTER TABLE item
 
 -- A retry of a claim is found by what its sender holds; since one person has one live lease, no key needs an index.
 DROP INDEX item_claim_key;
--- What wakes, soonest first.
-CREATE INDEX item_parked ON item (tenant_id, queue, wake_at) WHERE state = 'parked';
+-- What wakes, and what runs out, soonest first; the id makes the order whole, so that a page of either is a walk.
+CREATE INDEX item_parked ON item (tenant_id, queue, wake_at, id) WHERE state = 'parked';
+DROP INDEX item_leased;
+CREATE INDEX item_leased ON item (tenant_id, queue, lease_expires, id) WHERE state = 'leased';
 -- The oldest that waits, and the oldest that is held: two indexes, since a walk over one would pass all leases.
 DROP INDEX item_oldest;
 CREATE INDEX item_queued_since ON item (tenant_id, queue, sla_from) WHERE state = 'queued';
