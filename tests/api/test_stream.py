@@ -238,10 +238,6 @@ async def is_free(server: LiveServer) -> bool:
     return len(await streams_of(server)) < STREAMS_EACH
 
 
-GONE = 30.0
-"""Seconds for a server on a busy machine to find that a reader hung up."""
-
-
 async def test_a_reader_that_reads_nothing_costs_nothing_and_leaves_nothing(
     server: LiveServer, database: Database
 ) -> None:
@@ -255,7 +251,7 @@ async def test_a_reader_that_reads_nothing_costs_nothing_and_leaves_nothing(
             await asyncio.sleep(0)
     assert len(stream._waiting) <= 256
     writer.transport.abort()
-    assert await until(lambda: nobody_streams(server), GONE)
+    assert await until(lambda: nobody_streams(server), 15 * SOON)  # no promise: room
 
 
 async def test_two_hundred_streams_hear_and_end_at_once(
