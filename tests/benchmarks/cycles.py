@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any, TypeAlias
@@ -23,11 +21,9 @@ from tests.benchmarks.pgbench import Work, cycle_script, defined, run
 from tests.benchmarks.stock import Stock
 from tests.support.gateway import identified, row
 from tests.support.postgres import Dsn
-from tests.support.processes import ROOT
-from tests.support.served import command, environment
+from tests.support.served import serving
 
 QUEUE = "posts"
-_READY = re.compile(rb"ready at http://[^:]+:(\d+)")
 _BATCH = 1_000
 _JUDGED = 16
 _TARGETS = {16: 0.75, 64: 2.0}
@@ -67,7 +63,7 @@ async def desk(stock: Stock, *, items: int, people: int) -> AsyncIterator[Desk]:
     dsn = await stock.empty("bench_cycles")
     async with Database(dsn.runtime, size=4) as db:
         keys, work = await prepared(dsn, db, items=items, people=people)
-    async with _serving(dsn) as port:
+    async with serving(dsn.runtime, "--without-applier") as port:
         yield Desk(dsn, port, keys, work)
 
 
@@ -157,27 +153,3 @@ async def _let_go(dsn: Dsn) -> None:
         )
     finally:
         await admin.close()
-
-
-@contextlib.asynccontextmanager
-async def _serving(dsn: Dsn) -> AsyncIterator[int]:
-    """Run one server on the database, without its applier, and yield its port."""
-    arguments = ("serve", "--port", "0", "--database", dsn.runtime, "--without-applier")
-    process = await asyncio.create_subprocess_exec(
-        *command(*arguments),
-        env=environment(),
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        assert process.stdout is not None
-        said = await process.stdout.readline()
-        found = _READY.search(said)
-        if found is None:
-            raise RuntimeError(f"the server did not start: {said!r}")
-        yield int(found[1])
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-        await process.wait()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -21,12 +20,11 @@ from shared.vocabulary import KeyEnv, Role
 from tests.support.desk import QUEUE, Desk
 from tests.support.postgres import Cluster, Dsn, running_cluster
 from tests.support.processes import ROOT
-from tests.support.served import command, environment
+from tests.support.served import serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.fault]
 
 PEOPLE, PROCESSES, SERVERS = 500, 5, 3
-_READY = re.compile(rb"ready at http://[^:]+:(\d+)")
 # When the transaction of each grant began, and when it came to its commit, by the database's clock.
 _WATCH = """
 CREATE TABLE span (token uuid PRIMARY KEY, began timestamptz NOT NULL, ended timestamptz NOT NULL);
@@ -49,26 +47,6 @@ async def durable() -> AsyncIterator[Cluster]:
     """A cluster that keeps what it commits: a server refuses any other."""
     async with running_cluster(durable=True) as running:
         yield running
-
-
-@contextlib.asynccontextmanager
-async def serving(dsn: Dsn) -> AsyncIterator[int]:
-    """Run one server on the database and yield its port."""
-    process = await asyncio.create_subprocess_exec(
-        *command("serve", "--port", "0", "--database", dsn.runtime),
-        env=environment(),
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        assert process.stdout is not None
-        found = _READY.search(await process.stdout.readline())
-        assert found is not None, "the server did not start"
-        yield int(found[1])
-    finally:
-        process.terminate()
-        await process.wait()
 
 
 class Crowd:
@@ -137,7 +115,9 @@ async def stampede(cluster: Cluster, items: int) -> AsyncIterator[tuple[Crowd, D
             )
             keys = [await one for one in made]
         async with contextlib.AsyncExitStack() as servers:
-            ports = [await servers.enter_async_context(serving(dsn)) for _ in range(SERVERS)]
+            ports = [
+                await servers.enter_async_context(serving(dsn.runtime)) for _ in range(SERVERS)
+            ]
             yield await servers.enter_async_context(crowd(ports, keys)), dsn
     await cluster.drop(dsn)
 

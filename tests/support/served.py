@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import asyncpg
@@ -163,3 +164,26 @@ def served(*arguments: str) -> Iterator[Served]:
                 server.stop()
             assert server.process.stdout is not None
             server.process.stdout.close()
+
+
+@contextlib.asynccontextmanager
+async def serving(database_url: str, *flags: str) -> AsyncIterator[int]:
+    """Run a server on a database that is there already; yield its port."""
+    process = await asyncio.create_subprocess_exec(
+        *command("serve", "--port", "0", "--database", database_url, *flags),
+        env=environment(),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        assert process.stdout is not None
+        said = (await process.stdout.readline()).decode()
+        found = _READY.search(said)
+        if found is None:
+            raise RuntimeError(f"the server did not start: {said!r}")
+        yield int(found[1].rpartition(":")[2])
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        await process.wait()
